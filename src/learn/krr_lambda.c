@@ -148,7 +148,7 @@ static krein_status choose_by_walk(krein_job *job, krein_krr *b, const krein_sys
     TRY(krein__krr_sample(job, krein__krr_walk_rows(job->n, system->D, b->sign != NULL), NULL, &s));
     TRY(krein__krr_sample_centred(ctx, &s, b, system, &z));
     TRY(b->sign ? krein__krein_loo(ctx, system, b->sign, z, &s.targets, &path)
-                : krein__loo_walk(ctx, system, z, &s.targets, &path));
+                : krein__loo_walk(ctx, system, z, &s.targets, job->lambda_start, &path));
     krein__krr_report(job, &path);
 done:
     krein__krr_sample_clear(ctx, &s);

@@ -140,6 +140,11 @@ static krein_status extend(chooser *c, int64_t L, krein_path *p, bool *converged
     krein__tally_end(&tally, c->class != NULL, &part);
     memcpy(p->loss + p->n, part.loss, (size_t)L * sizeof *p->loss);
     memcpy(p->error + p->n, part.error, (size_t)L * sizeof *p->error);
+    for (int64_t l = 0; l < L; l++) {
+        char error[40];
+        krein__log(c->job->ctx, KREIN_LOG_DEBUG, "lambda %g: loss %g%s", p->lambda[p->n + l],
+                   part.loss[l], krein__error_text(part.error[l], error));
+    }
     p->n += L;
     krein__path_choose(p);
 done:
@@ -174,8 +179,8 @@ done:
     return st;
 }
 
-/* Some lambdas around the one that a sample had, and on to the side of the best while that is the
- * last one there. */
+/* Some lambdas around the one that a sample had, and on to the side of the least loss while that is
+ * the last one there. Not of the fewest wrong rows: one more or less is noise. */
 static krein_status around(chooser *c, double low, krein_path *p) {
     krein_status st = KREIN_OK;
     bool converged = true;
@@ -183,7 +188,7 @@ static krein_status around(chooser *c, double low, krein_path *p) {
     for (int i = from; i <= to; i++) p->lambda[i - from] = at_step(c, i);
     TRY(extend_each(c, to - from + 1, p, &converged));
     while (converged && p->n + 2 <= KREIN_PATH_MAX) {
-        double best = p->lambda[p->best];
+        double best = p->lambda[krein__path_least(p)];
         bool down = best == at_step(c, from) && best > low, up = best == at_step(c, to);
         if (!down && !up) break;
         for (int i = 0; i < 2; i++) p->lambda[p->n + i] = at_step(c, down ? --from : ++to);

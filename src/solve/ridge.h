@@ -162,9 +162,10 @@ void krein__scores_end(krein_scores *l); /* NULL is fine */
  * eigendecomposition. */
 enum { KREIN_EIGEN_MAX = 2048 };
 /* Exact leave-one-out of the rows with the centred features z (n x D) at a few lambdas around the
- * best, each with a Cholesky factorisation. The system must have no mix. Fills p. */
+ * best, each with a Cholesky factorisation. near > 0: a lambda near the best. The system must have
+ * no mix. Fills p. */
 krein_status krein__loo_walk(krein_ctx *ctx, const krein_system *s, const float *z,
-                             const krein_targets *rows, krein_path *p);
+                             const krein_targets *rows, double near, krein_path *p);
 /* u = factor of G + weight lambda I (upper), lifted where rounding left G indefinite. */
 krein_status krein__system_factor(krein_ctx *ctx, const krein_system *s, double lambda, double *u);
 

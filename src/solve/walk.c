@@ -4,7 +4,7 @@
  * factorisation D^3 / 3 on all of them. So above KREIN_EIGEN_MAX features lambda is sought by
  * steps: with U'U = Gc + W lambda I and q = U'^-1 (z_i - m),
  *     h_i = 1/W + |q|^2,   residual / (1 - w_i h_i)   as in ridge.c,
- * exact for each of the rows scored. The start comes from an
+ * exact for each of the rows scored. A start that is not known comes from an
  * eigendecomposition of the first KREIN_EIGEN_MAX / 2 features, scaled to the whole; fewer features
  * want a larger lambda, so the steps (path.c) go down first.
  */
@@ -110,18 +110,19 @@ done:
 }
 
 krein_status krein__loo_walk(krein_ctx *ctx, const krein_system *s, const float *z,
-                             const krein_targets *rows, krein_path *p) {
+                             const krein_targets *rows, double near, krein_path *p) {
     krein_status st = KREIN_OK;
     walk w = {.ctx = ctx, .s = s, .z = z, .rows = rows};
     int64_t D = s->D, k = s->k;
-    double lambda;
-    TRY(start(&w, &lambda));
+    double lambda = near;
+    if (!(near > 0)) TRY(start(&w, &lambda));
     NEW(w.u, D * D);
     NEW(w.x, D * k);
     NEW(w.u32, D * D);
     NEW(w.x32, D * k);
     NEW(w.tile, ctx->threads * ROWS * (D + k));
-    TRY(krein__path_walk(ctx, rows, lambda, krein__system_floor(s), score, &w, p));
+    TRY((near > 0 ? krein__path_climb : krein__path_walk)(ctx, rows, lambda, krein__system_floor(s),
+                                                          score, &w, p));
 done:
     krein__free(ctx, w.u);
     krein__free(ctx, w.x);
