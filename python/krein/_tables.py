@@ -3398,7 +3398,7 @@ TABLES: Dict[str, Dict[str, Method]] = {
                 "Nystrom approximation of 1,000 to 3,000 rows through Cholesky factorisations. "
                 "Used by krr with map=exact for many rows, or with solver=pcg."
             ),
-            "rudi2017",
+            "rudi2017b",
             "",
             (),
         ),

@@ -8,7 +8,7 @@
  * is then not made) are solved as such: the penalty lambda a'Ka of their weights is the one of the
  * whitened features, of which none are lost to single precision (solve/precondition.c). Two
  * Cholesky factors of the landmarks' kernel matrix make a preconditioner that leaves ten to twenty
- * passes (rudi2017).
+ * passes (rudi2017b).
  *
  * Other features are preconditioned by a Cholesky factor of the covariance of TIMES D rows, where D
  * x D numbers fit, which leaves about ten passes; else by eigenvectors of fewer (solve/sketch.c).

@@ -4,7 +4,7 @@
  *
  * In the coordinates w = T a the penalty is lambda |w|^2 (but for the jitter), the features are z =
  * T^-T k, and the landmarks' own have the covariance TT'/m less their mean's square: P = S + lambda
- * I = U'U is a preconditioner that costs two factorisations and no pass over the rows (rudi2017).
+ * I = U'U is a preconditioner that costs two factorisations and no pass over the rows (rudi2017b).
  * Rows beside the landmarks can be added to S. Without K it is the covariance of a sample.
  *
  * The jitter. Kernel values and products of single precision have rounding errors of a root mean
