@@ -51,12 +51,12 @@ done:
     return st;
 }
 
-/* Ends where a step gains less than LITTLE over the best before it; but not while nothing was found
- * at all, nor after the first. */
+/* Ends where a step gains less than LITTLE over the best before it, the first one only where it
+ * loses; but not while nothing was found at all. */
 static bool goes_on(const krein_tuner *t, int step, double loss, double before) {
-    static const double LITTLE = 0.005, NO_SIGNAL = 0.9, FAR = 1.3;
+    static const double LITTLE = 0.005, NO_SIGNAL = 0.9, LOST = 1.02;
     if (fmin(loss, before) > NO_SIGNAL * t->s.total) return true;
-    return step == 1 ? loss <= FAR * before : loss < (1 - LITTLE) * before;
+    return step == 1 ? loss <= LOST * before : loss < (1 - LITTLE) * before;
 }
 
 /* Scale and lambda again, on few rows. */
