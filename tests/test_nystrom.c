@@ -161,6 +161,30 @@ static void nystrom_many(void) {
     free(K);
 }
 
+/* The product with mix, of more columns and rows than one tile has: triangular, and full. */
+static void mixed(void) {
+    enum { ROWS = 800, M = 1100 };
+    krein_map map = {.ctx = ctx, .R = M, .D = M};
+    float *raw = test_new(ROWS * M, sizeof *raw), *mix = test_new(M * M, sizeof *mix);
+    float *out = test_new(ROWS * M, sizeof *out);
+    for (int64_t e = 0; e < ROWS * M; e++) raw[e] = (float)det(e / M, e % M, 0);
+    for (int triangle = 0; triangle < 2; triangle++) {
+        for (int64_t e = 0; e < M * M; e++)
+            mix[e] = triangle && e / M > e % M ? 0 : (float)det(e / M, e % M, 1);
+        krein__map_mix(&map, ROWS, raw, mix, out);
+        for (int64_t i = 0; i < ROWS; i += 61)
+            for (int64_t j = 0; j < M; j += 7) {
+                double sum = 0;
+                for (int64_t l = 0; l < M; l++)
+                    sum += (double)raw[i * M + l] * (double)mix[l * M + j];
+                CHECK_ABS((double)out[i * M + j], sum, 1e-3);
+            }
+    }
+    free(raw);
+    free(mix);
+    free(out);
+}
+
 /* A kernel matrix of low rank (smooth, or with equal rows): still exact on the landmarks to what
  * is cut, and finite. */
 static void nystrom_low_rank(void) {
@@ -337,6 +361,7 @@ int main(int argc, char **argv) {
     RUN(nystrom_values);
     RUN(nystrom_on_a_sample);
     RUN(nystrom_many);
+    RUN(mixed);
     RUN(nystrom_low_rank);
     RUN(nystrom_indefinite);
     RUN(nystrom_clips);
