@@ -149,9 +149,9 @@ static krein_status make_block(void *state, int64_t block, float *out) {
     return KREIN_OK;
 }
 
-/* first: the lambda that the factors are made for before. */
-static solution solve(krein_ctx *ctx, problem *p, const int32_t *held, int64_t held_rows, int64_t L,
-                      const double *lambda, double first, bool kept) {
+/* first: the lambda that the factors are made for before; near: they will do. */
+static solution solve_by(krein_ctx *ctx, problem *p, const int32_t *held, int64_t held_rows,
+                         int64_t L, const double *lambda, double first, bool kept, bool near) {
     int64_t all = L * p->k;
     solution s = {test_new(all * p->m, sizeof(double)),
                   test_new(all, sizeof(double)),
@@ -178,12 +178,20 @@ static solution solve(krein_ctx *ctx, problem *p, const int32_t *held, int64_t h
     memcpy(K, p->K, (size_t)(p->m * p->m) * sizeof *K);
     CHECK(krein__basis_make(ctx, p->m, K, 1e-7, &basis) == KREIN_OK);
     CHECK(krein__pcg_create(&given, &o, &pcg) == KREIN_OK);
+    double jitter = basis.jitter;
+    krein__pcg_near(pcg, near);
     CHECK(krein__pcg_solve(pcg, L, lambda, &limits, s.w, s.b, held ? s.score : NULL, &s.result) ==
           KREIN_OK);
+    if (near) CHECK(basis.jitter == jitter); /* not factored again */
     krein__pcg_destroy(pcg);
     krein__basis_clear(&basis);
     free(made);
     return s;
+}
+
+static solution solve(krein_ctx *ctx, problem *p, const int32_t *held, int64_t held_rows, int64_t L,
+                      const double *lambda, double first, bool kept) {
+    return solve_by(ctx, p, held, held_rows, L, lambda, first, kept, false);
 }
 
 static void drop_solution(solution *s) {
@@ -229,6 +237,24 @@ static void as_double(void) {
         free(f);
         drop_problem(&p);
     }
+    krein_ctx_destroy(ctx);
+}
+
+/* With the factors of a lambda a decade away: what a choice needs. */
+static void by_factors_nearby(void) {
+    static const double lambda[] = {1e-4, 1e-6};
+    krein_ctx *ctx = test_ctx(2);
+    problem p = make_problem(1500, 150, 1, .8, false);
+    double *f = test_new(p.n * p.k, sizeof *f);
+    for (size_t l = 0; l < sizeof lambda / sizeof *lambda; l++) {
+        reference(ctx, &p, lambda[l], NULL, f);
+        solution s = solve_by(ctx, &p, NULL, 0, 1, lambda + l, lambda[l] / 10, true, true);
+        CHECK(difference(&p, s.w, s.b, f) < 3e-3);
+        CHECK(s.result.iterations < 100);
+        drop_solution(&s);
+    }
+    free(f);
+    drop_problem(&p);
     krein_ctx_destroy(ctx);
 }
 
@@ -497,6 +523,7 @@ int main(int argc, char **argv) {
     test_start(argv);
     RUN(triangles);
     RUN(as_double);
+    RUN(by_factors_nearby);
     RUN(several_lambdas);
     RUN(same_bits);
     RUN(equal_landmarks);

@@ -5,8 +5,8 @@
  * out (with --select cv each fold in turn), and lambdas of half decades, from the largest
  * eigenvalue of the covariance down, are solved on the others to two or three digits, several at a
  * time in the same passes, until the held-out loss rises. Where lambda was found on a sample
- * before, the path is three lambdas around it in the same passes, and goes on while the best is at
- * an end.
+ * before, the path is three lambdas around it in the same passes, and goes on at an end while the
+ * loss falls there; the factors of the landmarks at the start serve all of them.
  *
  * Probabilities: leave-one-out has no cheap form here, so that they are calibrated on the scores of
  * folds (those of --select cv, else five), each solved on the other rows to the digits of a choice.
@@ -21,7 +21,8 @@ enum {
     HELD_ROWS = 4096,
     PER_DECADE = 2,
     PATIENCE = 2, /* lambdas without a better loss that end the path */
-    CHOICE_STEPS = 300
+    CHOICE_STEPS = 300,
+    NEAR_STEPS = 40 /* around a start: unfinished, a small lambda is near a larger one */
 };
 static const double CHOICE_TOL = 3e-3; /* as TOL of krr_pcg.c */
 
@@ -74,6 +75,7 @@ typedef struct chooser {
     int64_t folds;        /* 0: one part of the rows is held out */
     int32_t *fold, *held; /* n: fold of a row, -1: in none; its number among those held out */
     int64_t most;         /* rows held out at a time */
+    int64_t steps;
     double deadline;
     double *w, *intercept, *score; /* of some lambdas */
     double *y, *weight;            /* of the rows held out */
@@ -107,7 +109,7 @@ static krein_status hold(chooser *c, int64_t f, krein_targets *out) {
 /* Some lambdas on the rows that are fitted now; the others' losses are added to tally. */
 static krein_status try_lambdas(chooser *c, int64_t L, const double *lambda,
                                 const krein_targets *held, krein_tally *tally, bool *converged) {
-    krein_pcg_limits limits = {CHOICE_TOL, CHOICE_STEPS, c->deadline, "choosing lambda"};
+    krein_pcg_limits limits = {CHOICE_TOL, c->steps, c->deadline, "choosing lambda"};
     krein_pcg_result result;
     krein_status st =
         krein__pcg_solve(c->pcg, L, lambda, &limits, c->w, c->intercept, c->score, &result);
@@ -179,22 +181,40 @@ done:
     return st;
 }
 
-/* Some lambdas around the one that a sample had, and on to the side of the least loss while that is
- * the last one there. Not of the fewest wrong rows: one more or less is noise. */
+/* How many half decades the path goes on at one of its ends: some while the loss falls there by
+ * more than FLAT, one more where it falls by more than STEEP. (Not while there are fewer wrong
+ * rows: one more or less is noise.) */
+static int further(const krein_path *p, double end, double before) {
+    static const double FLAT = 0.01, STEEP = 0.05;
+    double last = INFINITY, then = INFINITY;
+    for (int64_t l = 0; l < p->n; l++) {
+        if (p->lambda[l] == end) last = p->loss[l];
+        if (p->lambda[l] == before) then = p->loss[l];
+    }
+    if (last > p->loss[krein__path_least(p)]) return 0;
+    return last < (1 - STEEP) * then ? 3 : last < (1 - FLAT) * then ? 2 : 0;
+}
+
+/* Some lambdas around the one that a sample had, and on from the least loss while that is the last
+ * one on its side. */
 static krein_status around(chooser *c, double low, krein_path *p) {
     krein_status st = KREIN_OK;
     bool converged = true;
     int from = -1, to = 1; /* half decades from the start that are done */
+    c->steps = NEAR_STEPS;
+    krein__pcg_near(c->pcg, true);
     for (int i = from; i <= to; i++) p->lambda[i - from] = at_step(c, i);
     TRY(extend_each(c, to - from + 1, p, &converged));
-    while (converged && p->n + 2 <= KREIN_PATH_MAX) {
-        double best = p->lambda[krein__path_least(p)];
-        bool down = best == at_step(c, from) && best > low, up = best == at_step(c, to);
-        if (!down && !up) break;
-        for (int i = 0; i < 2; i++) p->lambda[p->n + i] = at_step(c, down ? --from : ++to);
-        TRY(extend_each(c, 2, p, &converged));
+    while (converged) {
+        int more = further(p, at_step(c, from), at_step(c, from + 1));
+        bool down = more > 0 && at_step(c, from) > low;
+        if (!down) more = further(p, at_step(c, to), at_step(c, to - 1));
+        if (more == 0 || p->n + more > KREIN_PATH_MAX) break;
+        for (int i = 0; i < more; i++) p->lambda[p->n + i] = at_step(c, down ? --from : ++to);
+        TRY(extend_each(c, more, p, &converged));
     }
 done:
+    krein__pcg_near(c->pcg, false);
     return st;
 }
 
@@ -256,6 +276,7 @@ static chooser chooser_of(const krein_pcg_fits *f, int64_t folds, double deadlin
                      .rows = f->rows,
                      .class = f->class,
                      .folds = folds,
+                     .steps = CHOICE_STEPS,
                      .deadline = deadline};
 }
 

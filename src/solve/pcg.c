@@ -60,6 +60,7 @@ struct krein_pcg {
     krein_factor factor; /* in its place; or none */
     krein_basis *basis;  /* or NULL */
     int64_t beside;      /* with a basis: rows in the factor beside its points */
+    bool near;           /* krein__pcg_near */
     uint64_t seed;
     double *raw; /* with a basis, most x D: what goes through the features */
     krein_passes passes;
@@ -138,6 +139,8 @@ krein_status krein__pcg_set_rows(krein_pcg *s, const krein_pcg_rows *rows) {
     return look(s, 0, NULL, NULL);
 }
 
+void krein__pcg_near(krein_pcg *s, bool near) { s->near = near; }
+
 /* A seeded sample of the rows, centred, times the roots of their weights, which sum up to *weight;
  * the means are those of all rows. The caller frees *z. */
 static krein_status take_sample(krein_pcg *s, int64_t sample, float **out, double *weight) {
@@ -180,7 +183,7 @@ static int64_t beside(const krein_pcg *s, double lambda) {
 }
 
 /* The factors for lambdas from low to high. They follow from these alone, not from what was solved
- * before. */
+ * before; near, the basis stays as it is (its jitter may be that of another lambda). */
 static krein_status factor(krein_pcg *s, double low, double high) {
     krein_ctx *ctx = s->ctx;
     krein_status st = KREIN_OK;
@@ -189,8 +192,8 @@ static krein_status factor(krein_pcg *s, double low, double high) {
     double weight;
     if (!s->factor.s && !s->basis) return KREIN_OK;
     krein__progress(ctx, "preconditioner", 0, 0);
-    if (s->basis) {
-        int64_t more = beside(s, low);
+    int64_t more = s->basis ? beside(s, low) : 0;
+    if (s->basis && !(s->near && s->basis->jitter >= 0 && more <= s->beside)) {
         TRY(krein__basis_factor(s->basis, low, &changed));
         if (changed || more != s->beside) {
             s->beside = more;

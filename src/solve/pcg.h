@@ -34,6 +34,9 @@ krein_status krein__pcg_create(const krein_pcg_rows *rows, const krein_pcg_optio
 void krein__pcg_destroy(krein_pcg *s); /* NULL is fine */
 /* Rows to be fitted; a pass for their mean. The same features as before. */
 krein_status krein__pcg_set_rows(krein_pcg *s, const krein_pcg_rows *rows);
+/* From now on (or no longer) the factors of a basis for lambdas near those to be solved will do:
+ * for a choice. */
+void krein__pcg_near(krein_pcg *s, bool near);
 /* The mean over the rows of |z - m|^2: what lambda is measured in. */
 double krein__pcg_mean_square(const krein_pcg *s);
 /* The largest eigenvalue of Gc / W, about. */
