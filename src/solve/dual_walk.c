@@ -8,8 +8,8 @@
  * its memory.
  *
  * a is refined, a += (U'U)^-1 (PSy - A a), the residual in float64 from K itself, until it has the
- * digits of TOL (of classes ENOUGH, which is plenty for them): the solution of float64 for the K
- * that is given.
+ * digits of TOL (for classes of CLASSES, which is plenty for them): the solution of float64 for the
+ * K that is given.
  *
  * What float32 leaves of it. K and the factor are off by E, whose entries are about 2^-24 of the
  * diagonal of SKS: as a random matrix |E| ~ sqrt(n) 2^-24 max w_i K_ii =: e. Refinement gains a
@@ -31,7 +31,7 @@
 #include <string.h>
 
 enum { STRIP = 32, PANEL = 512, REFINEMENTS = 8 };
-static const double GUARD = 20, EPSILON = 0x1p-24, TOL = 1e-11, ENOUGH = 1e-7;
+static const double GUARD = 20, EPSILON = 0x1p-24, TOL = 1e-11, ENOUGH = 1e-7, CLASSES = 1e-5;
 
 typedef struct walk {
     krein_ctx *ctx;
@@ -154,7 +154,7 @@ static krein_status correct(const walk *w) {
 static krein_status refine(const walk *w, double shift) {
     krein_status st = KREIN_OK;
     int64_t n = w->rows->n, k = w->rows->k;
-    double before = 1, now = 1, tol = w->rows->class ? ENOUGH : TOL;
+    double before = 1, now = 1, tol = w->rows->class ? CLASSES : TOL;
     memset(w->a, 0, (size_t)(n * k) * sizeof *w->a);
     memcpy(w->residual, w->f.y, (size_t)(n * k) * sizeof *w->a);
     for (int64_t i = 0; i < REFINEMENTS && now > tol && now <= before; i++) {
@@ -162,7 +162,7 @@ static krein_status refine(const walk *w, double shift) {
         TRY(correct(w));
         now = leftover(w, shift);
     }
-    if (!(now <= ENOUGH)) st = KREIN_ENUMERIC;
+    if (!(now <= fmax(tol, ENOUGH))) st = KREIN_ENUMERIC;
 done:
     return st;
 }
