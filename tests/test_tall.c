@@ -15,7 +15,7 @@ static tall_case make(int threads) {
     tall_case s = {.ctx = test_ctx(threads)};
     int64_t wide = krein__tall_wide(K);
     s.t = (krein_tall){s.ctx, N, C, K, wide, NULL};
-    s.t.room = test_new(krein__tall_room(N, C, wide, threads), sizeof(double));
+    s.t.room = test_new(krein__tall_room(N, C, wide), sizeof(double));
     s.a = test_new(N * C, sizeof *s.a);
     s.b = test_new(N * C, sizeof *s.b);
     s.out = test_new(N * C, sizeof *s.out);
@@ -151,6 +151,19 @@ static void solved(void) {
     drop(&s);
 }
 
+/* Groups of one column, and a result that holds no numbers before. */
+static void single_columns(void) {
+    tall_case s = make(2);
+    s.t.k = s.t.wide = 1;
+    for (int64_t e = 0; e < N * C; e++) s.out[e] = NAN;
+    CHECK(krein__tall_orthonormal(&s.t, s.a, s.small, s.out) == KREIN_OK);
+    krein__tall_cross(&s.t, s.out, s.out, s.small);
+    for (int64_t j = 0; j < C; j++) CHECK_ABS(s.small[j], 1, 1e-12);
+    krein__tall_cross(&s.t, s.out, s.a, s.small);
+    for (int64_t j = 0; j < C; j++) CHECK_REL(s.small[j], sqrt(dot(s.a, j, s.a, j)), 1e-12);
+    drop(&s);
+}
+
 static void same_bits_on_any_threads(void) {
     tall_case one = make(1), two = make(2);
     CHECK(krein__tall_orthonormal(&one.t, one.a, one.small, one.out) == KREIN_OK);
@@ -168,6 +181,7 @@ int main(int argc, char **argv) {
     RUN(combinations);
     RUN(orthonormal);
     RUN(solved);
+    RUN(single_columns);
     RUN(same_bits_on_any_threads);
     return DONE();
 }

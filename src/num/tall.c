@@ -31,9 +31,7 @@ int64_t krein__tall_wide(int64_t k) {
 
 static int64_t row_blocks(int64_t n) { return (n + ROWS - 1) / ROWS; }
 
-int64_t krein__tall_room(int64_t n, int64_t c, int64_t wide, int threads) {
-    return krein__max(row_blocks(n) * c * wide, threads * ROWS * wide);
-}
+int64_t krein__tall_room(int64_t n, int64_t c, int64_t wide) { return row_blocks(n) * c * wide; }
 
 static int64_t per_group(const krein_tall *t) { return (t->k + t->wide - 1) / t->wide; }
 
@@ -98,8 +96,8 @@ void krein__tall_combine(const krein_tall *t, double factor, const double *a, co
         int64_t from = r * ROWS, rows = krein__min(ROWS, n - from);
         const double *A = a + from * c;
         double *B = b + from * c;
-        for (int64_t e = 0; wide == 1 && e < rows * c; e++)
-            B[e] = factor * A[e] * C[e % c] + keep * B[e];
+        for (int64_t e = 0; wide == 1 && e < rows * c; e++) /* 0 times what is no number is 0 */
+            B[e] = factor * A[e] * C[e % c] + (keep != 0 ? keep * B[e] : 0);
         for (int64_t at = 0; wide > 1 && at < blocks_of(t); at++) {
             block k = block_at(t, at);
             krein__dgemm(false, false, rows, k.wide, k.wide, factor, A + k.first, c,

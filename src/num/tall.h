@@ -17,7 +17,7 @@ typedef struct krein_tall {
 /* At most so many columns to a block; blocks of a group of k are of about the same size. */
 enum { KREIN_TALL_WIDE = 32 };
 int64_t krein__tall_wide(int64_t k);
-int64_t krein__tall_room(int64_t n, int64_t c, int64_t wide, int threads);
+int64_t krein__tall_room(int64_t n, int64_t c, int64_t wide);
 
 /* out[j] = a_j'b_j; `own`: a has one column, for all. */
 void krein__tall_dots(const krein_tall *t, bool own, const double *a, const double *b, double *out);

@@ -280,7 +280,7 @@ krein_status krein__kernel_pcg_create(const krein_half *K, const krein_targets *
     NEW(s->v32, n * krein__wide(columns));
     NEW(s->part, ctx->threads * COLUMNS * krein__wide(columns));
     NEW(s->bands, (n + KREIN_BAND - 1) / KREIN_BAND * m * krein__wide(columns));
-    NEW(s->sums, krein__tall_room(n, columns, krein__min(columns, KREIN_TALL_WIDE), ctx->threads));
+    NEW(s->sums, krein__tall_room(n, columns, krein__min(columns, KREIN_TALL_WIDE)));
     NEW(s->room, krein__half_room(n, columns, ctx->threads));
     TRY(make_B(s, seed));
     add_products(s, NULL, 0, s->all);
@@ -449,11 +449,10 @@ double krein__kernel_pcg_bytes(int64_t n, int64_t m, int64_t lambdas, int64_t co
                                int threads) {
     double N = (double)n, M = (double)m, C = (double)columns, T = (double)krein__syrk_tile(m);
     double room = (double)krein__half_room(n, columns, threads), W = (double)krein__wide(columns);
-    double sums =
-        (double)krein__tall_room(n, columns, krein__min(columns, KREIN_TALL_WIDE), threads);
+    double sums = (double)krein__tall_room(n, columns, krein__min(columns, KREIN_TALL_WIDE));
     return 4 * N * M + 8 * M * M * (2.5 + (double)lambdas) + 4 * ROWS * M + 4 * threads * T * T +
            8 * C * (7 * N + M + 5 * KREIN_TALL_WIDE + 3) + 8 * sums +
-           4 * W * (N + M * ceil(N / KREIN_BAND) + threads * COLUMNS) + 8 * room + 8 * N * (C + 8) +
+           4 * W * (N + M * ceil(N / KREIN_BAND) + threads * COLUMNS) + 8 * room + 8 * N * (C + 9) +
            65536;
 }
 
