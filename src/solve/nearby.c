@@ -27,7 +27,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TERMS = 8, PROBES = 8, TILE = 256, GROUPS = 16, GROUP_ROWS = 128 /* about, at least */ };
+enum {
+    TERMS = 8,
+    PROBES = 8,
+    TILE = KREIN_NEARBY_TILE,
+    GROUPS = 16,
+    GROUP_ROWS = 128 /* about, at least */
+};
 
 struct krein_nearby {
     krein_ctx *ctx;

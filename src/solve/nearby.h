@@ -6,6 +6,8 @@
 
 typedef struct krein_nearby krein_nearby;
 
+enum { KREIN_NEARBY_TILE = 256 };
+
 /* A shifted matrix M + shift I = (V V')^-1, V upper triangular in float32 (its lower triangle is
  * not read, but that of the tiles on the diagonal is set to zero); diagonal: of V V'; u: NULL, or a
  * unit vector that is an eigenvector of M with the eigenvalue lift, and is not part of the problem.

@@ -192,14 +192,14 @@ krein_status krein__dual_walk(krein_ctx *ctx, double *K, const krein_targets *ro
 /* The same from a given start, in three or four steps. */
 krein_status krein__dual_walk_from64(krein_ctx *ctx, double *K, const krein_targets *rows,
                                      double start, krein_path *p, double *alpha, double *intercept);
-/* The same in float32 (dual_walk.c), K is not changed. score (n x k, or NULL): the leave-one-out
+/* The same in float32 (dual_walk.c). Of K what is above the diagonal is lost, and not read. score (n x k, or NULL): the leave-one-out
  * scores at the best. *below: the best is the least lambda that float32 resolves, or it resolves
  * none; a smaller one may be better, and takes the kernel in float64. */
-krein_status krein__dual_walk_from(krein_ctx *ctx, const float *K, const krein_targets *rows,
+krein_status krein__dual_walk_from(krein_ctx *ctx, float *K, const krein_targets *rows,
                                    double start, krein_path *p, double *alpha, double *intercept,
                                    double *score, bool *below);
 /* The same at one lambda, to the bit. *solved: float32 resolves it; else the rest is not set. */
-krein_status krein__dual_fit32(krein_ctx *ctx, const float *K, const krein_targets *rows,
+krein_status krein__dual_fit32(krein_ctx *ctx, float *K, const krein_targets *rows,
                                double lambda, double *alpha, double *intercept, double *score,
                                bool *solved);
 /* A start for all rows: the best lambda of a sample of them, by its path. The kernel matrix is K or
