@@ -239,7 +239,7 @@ static krein_status search_combined(fitting *f, double middle, krein_path *path)
     f->rows = f->all;
     krein__kernel_pcg_targets(f->pcg, &f->rows);
     TRY(st);
-    /* to the end: its error is that of the model */
+    /* nearly to the end: its error is about that of the model */
     TRY(compare(f, STEPS, 1, &tried.lambda[tried.best], path));
     f->compared = tried.n;
 done:
