@@ -44,11 +44,13 @@ static double value_primal(const problem *p, const double *x, const double *z, i
 typedef struct table {
     krein_features features;
     float *z;
+    int64_t made; /* times that a block was */
 } table;
 
 static krein_status make(void *state, int64_t block, float *out) {
-    const table *t = state;
+    table *t = state;
     const krein_features *f = &t->features;
+    t->made++;
     int64_t n = krein__min(f->rows, f->n - block * f->rows);
     memcpy(out, t->z + block * f->rows * f->D, (size_t)(n * f->D) * sizeof *out);
     return KREIN_OK;
@@ -71,8 +73,22 @@ static table make_table(krein_ctx *ctx, const problem *p, int64_t rows, bool kep
     return t;
 }
 
+/* One of 16 bits, whose state is set. */
+static void round_table(table *t, bool kept) {
+    krein_features *f = &t->features;
+    f->state = t;
+    f->rounded = true;
+    f->scale = test_new(f->n, sizeof *f->scale);
+    f->codes = kept;
+    f->code_at = -1;
+    f->code = test_new((kept ? f->n : f->rows) * f->D, sizeof *f->code);
+    if (kept) CHECK(krein__features_keep(f) == KREIN_OK);
+}
+
 static void drop_table(table *t) {
     free(t->features.made);
+    free(t->features.code);
+    free(t->features.scale);
     free(t->z);
 }
 
@@ -247,6 +263,53 @@ static void same_bits(void) {
     drop_problem(&p);
 }
 
+/* Features of 16 bits give the weights of exact ones, which are visited once more where the errors
+ * of the others matter, and not where lambda is large. The same bits whether kept or not. */
+static void rounded(void) {
+    for (int large = 0; large < 2; large++) {
+        problem p = conditioned(500, 70, 9, 1e-2, true);
+        double *w[3], b[3][9], *x = test_new((p.D + 1) * p.k, sizeof *x),
+                               lambda = large ? 1e4 : 1e-5;
+        fit_primal(&p, lambda, x);
+        for (int kind = 0; kind < 3; kind++) {
+            krein_ctx *ctx = test_ctx(kind == 1 ? 3 : 1);
+            table t = make_table(ctx, &p, 130, false);
+            round_table(&t, kind != 2);
+            w[kind] = test_new(p.D * p.k, sizeof(double));
+            krein_pcg_result r = solve(&p, &t, 60, lambda, w[kind], b[kind]);
+            CHECK(r.converged && r.residual <= limits.tol && apart(&p, w[kind], b[kind], x) < 1e-4);
+            if (kind < 2) CHECK(t.made == t.features.blocks * (large ? 1 : 2));
+            drop_table(&t);
+            krein_ctx_destroy(ctx);
+        }
+        for (int kind = 1; kind < 3; kind++) {
+            CHECK(memcmp(w[0], w[kind], (size_t)(p.D * p.k) * sizeof(double)) == 0);
+            CHECK(memcmp(b[0], b[kind], sizeof b[0]) == 0);
+        }
+        for (int kind = 0; kind < 3; kind++) free(w[kind]);
+        free(x);
+        drop_problem(&p);
+    }
+}
+
+/* One column so large that 16 bits leave little of the others: exact features for all products. */
+static void rounded_too_far(void) {
+    krein_ctx *ctx = test_ctx(2);
+    problem p = conditioned(300, 30, 1, 1, false);
+    for (int64_t i = 0; i < p.n; i++) p.z[i * p.D] = (double)(float)(p.z[i * p.D] * 3e4);
+    double *x = test_new(p.D + 1, sizeof *x), w[30], b;
+    fit_primal(&p, 1e-4, x);
+    table t = make_table(ctx, &p, 64, false);
+    round_table(&t, true);
+    krein_pcg_result r = solve(&p, &t, 300, 1e-4, w, &b);
+    CHECK(r.converged && r.residual <= limits.tol && apart(&p, w, &b, x) < 1e-4);
+    CHECK(t.made > 3 * t.features.blocks);
+    free(x);
+    drop_table(&t);
+    drop_problem(&p);
+    krein_ctx_destroy(ctx);
+}
+
 /* One target, constant features, weights of zero. */
 static void nothing_to_fit(void) {
     krein_ctx *ctx = test_ctx(1);
@@ -277,6 +340,8 @@ int main(int argc, char **argv) {
     RUN(fewer_rows_than_features);
     RUN(path_and_held_rows);
     RUN(same_bits);
+    RUN(rounded);
+    RUN(rounded_too_far);
     RUN(nothing_to_fit);
     return DONE();
 }

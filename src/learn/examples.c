@@ -149,11 +149,8 @@ static krein_status make_features(krein_examples *ex, bool keep, bool centre) {
     else
         NEW(t->made, t->rows * t->D);
     if (centre) TRY(find_offset(ex, keep ? t->kept : t->made));
-    for (int64_t b = 0; keep && b < t->blocks; b++) {
-        TRY(make(ex, b, t->kept + b * t->rows * t->D));
-        krein__progress(ctx, "features", (double)(b + 1), (double)t->blocks);
-    }
     if (!keep) goto done;
+    TRY(krein__features_keep(t));
     krein__matrix_clear(ctx, &ex->x);
     krein__free(ctx, ex->raw);
     krein__free(ctx, ex->scratch);

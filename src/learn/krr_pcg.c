@@ -1,14 +1,16 @@
 /* krr_pcg.c -- kernel ridge regression on features by conjugate gradients (solve/pcg.c)
  *
  * For D x D numbers that do not fit into memory, and for fewer rows than features. The features are
- * kept where 4 n D bytes fit into the budget, else made again from the stream for every pass: rows
- * that are read from a file are read as often.
+ * kept where they fit into the budget, else made again from the stream for every pass: rows that
+ * are read from a file are read as often. Many features are rounded to 16 bits, 2 n D bytes, and
+ * made once more for the last round (solve/pcg.c).
  *
  * Kernel values at landmarks (nystrom of a positive definite kernel with many landmarks, whose mix
  * is then not made) are solved as such: the penalty lambda a'Ka of their weights is the one of the
  * whitened features, of which none are lost to single precision (solve/precondition.c). Two
  * Cholesky factors of the landmarks' kernel matrix make a preconditioner that leaves ten to twenty
- * passes (rudi2017b).
+ * passes (rudi2017b). They are not rounded: their weights are large and cancel, and 16 bits took up
+ * to half as many passes again for predictions ten times as far off (docs/results/solver.md).
  *
  * Other features are preconditioned by a Cholesky factor of the covariance of TIMES D rows, where D
  * x D numbers fit, which leaves about ten passes; else by eigenvectors of fewer (solve/sketch.c).
@@ -40,15 +42,18 @@ static const double TOL = 3e-6;
 /* Cholesky factors leave a small one. On kernel values the residual of single precision ends at
  * about 3e-5 where lambda is small. */
 static const double FACTOR_TOL = 1e-5, VALUES_TOL = 3e-5;
+/* Bytes of features, above which these are rounded to 16 bits. Below, they cost little to keep. */
+static const double LARGE = 67108864;
 
 /* ---- sizes -------------------------------------------------------------- */
 
 typedef struct sizes {
     int64_t D, rows, lambdas; /* of a block; at a time */
     krein_pcg_options pcg;
-    bool kept;   /* the features are */
-    bool values; /* they are kernel values at landmarks, with the penalty of those */
-    bool loo;    /* lambda by exact leave-one-out */
+    bool kept;    /* the features are */
+    bool rounded; /* to 16 bits */
+    bool values;  /* they are kernel values at landmarks, with the penalty of those */
+    bool loo;     /* lambda by exact leave-one-out */
     double bytes;
 } sizes;
 
@@ -74,11 +79,13 @@ static sizes shape_of(const krein_map *map, int64_t n, int64_t k, bool path, int
     sizes s = {.D = map->cls->features(map, n),
                .rows = krein__min(krein__block_rows(map->d), n),
                .values = map->unmixed};
+    s.rounded = !s.values && n > LOO_ROWS && 4 * (double)n * (double)s.D > LARGE;
     krein_cost own = {0};
     map->cls->cost(map, n, &own);
     double room = (double)map->ctx->budget / 3 * 2 - own.bytes;
-    double N = (double)n, D = (double)s.D, K = (double)k, features = 4 * N * D, M = KREIN_EIGEN_MAX;
-    double base = rows_bytes(map, n, k);
+    double N = (double)n, D = (double)s.D, K = (double)k, M = KREIN_EIGEN_MAX;
+    double features = (s.rounded ? 2 : 4) * N * D;
+    double base = rows_bytes(map, n, k) + s.rounded * (4 * N + 2 * (double)s.rows * D);
     double loo = base + features + 24 * (N * N + M * M) + 8 * N * KREIN_PATH_MAX * (2 * K + 1) +
                  8 * 512 * N + 65536;
     s.loo = path && folds == 0 && n <= LOO_ROWS && loo <= room && !s.values;
@@ -134,8 +141,9 @@ void krein__krr_pcg_cost(const krein_map *map, int64_t n, int64_t k, bool path, 
     out->bytes += s.bytes;
     out->flops = sketch + solve * K * (pass + apply) + choice * columns * (pass + apply) +
                  (s.loo ? N * N * D + 9 * N * N * N : 0);
-    if (!s.kept) out->flops += (solve + choice) * N * own.flops;
-    *passes = s.kept ? 3 : 3 + (int64_t)(solve + choice);
+    double again = s.kept ? s.rounded : solve + choice; /* that features are made */
+    out->flops += again * N * own.flops;
+    *passes = 3 + (int64_t)again;
 }
 
 /* ---- features ----------------------------------------------------------- */
@@ -184,17 +192,18 @@ static krein_status source_begin(krein_job *job, const sizes *shape, source *s) 
                                    .blocks = (job->n + rows - 1) / rows,
                                    .made = s->b.z.fused ? s->b.z.raw : s->b.z.mixed,
                                    .at = -1,
+                                   .rounded = shape->rounded,
+                                   .codes = shape->rounded && shape->kept,
+                                   .code_at = -1,
                                    .make = make,
                                    .state = s};
-    if (!shape->kept) return KREIN_OK;
-    float *kept = NULL;
-    NEW(kept, job->n * D);
-    s->features.kept = kept;
-    for (int64_t i = 0; i < s->features.blocks; i++) {
-        TRY(make(s, i, kept + i * rows * D));
-        krein__progress(ctx, "features", (double)(i + 1), (double)s->features.blocks);
-        TRY(krein__poll(ctx));
+    if (shape->rounded) {
+        NEW(s->features.scale, job->n);
+        NEW(s->features.code, (shape->kept ? job->n : rows) * D);
+    } else if (shape->kept) {
+        NEW(s->features.kept, job->n * D);
     }
+    if (shape->kept) TRY(krein__features_keep(&s->features));
 done:
     return st;
 }
@@ -235,7 +244,8 @@ done:
 }
 
 static void source_end(source *s) {
-    if (s->job) krein__free(s->job->ctx, s->features.kept);
+    void *all[] = {s->features.kept, s->features.code, s->features.scale};
+    for (int64_t i = 0; s->job && i < KREIN__COUNT(all); i++) krein__free(s->job->ctx, all[i]);
     krein__blocks_end(&s->b.z);
 }
 

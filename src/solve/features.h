@@ -1,6 +1,7 @@
 /* features.h -- a table of float32 features for solvers that visit rows many times. It comes in
  * blocks of rows, which are kept in memory or made again for every visit: the same bits either way.
- */
+ * A rounded table has its numbers to 16 bits (num/rounded.c), which takes half of the memory, and
+ * the exact ones where the solver asks for these: then they are made again. */
 #ifndef KREIN_FEATURES_H
 #define KREIN_FEATURES_H
 
@@ -10,9 +11,14 @@ typedef struct krein_features {
     krein_ctx *ctx;
     int64_t n, D;
     int64_t rows, blocks; /* rows of a block (the last may have fewer) */
-    float *kept;          /* n x D, or NULL */
-    float *made;          /* rows x D, where nothing is kept */
+    float *kept;          /* n x D, or NULL; not of a rounded table */
+    float *made;          /* rows x D, where these are not kept */
     int64_t at;           /* the block in `made`, -1: none */
+    bool rounded, exact;  /* exact: visits are to the exact numbers of a rounded table */
+    bool codes;           /* all codes of a rounded table are kept, else those of a block */
+    int16_t *code;        /* n x D of a rounded table, or rows x D */
+    float *scale;         /* n of it; errors are within half of them */
+    int64_t code_at;      /* the block in `code`, -1: none */
     krein_status (*make)(void *state, int64_t block, float *out);
     void *state;
 } krein_features;
@@ -20,5 +26,12 @@ typedef struct krein_features {
 /* Rows block * rows to block * rows + *n - 1, *n x D, until the next call. Not for parallel
  * regions: making a block uses all threads. */
 krein_status krein__features_block(krein_features *t, int64_t block, const float **z, int64_t *n);
+/* The same in 16 bits, of a rounded table: of row i, scale[i] * code[i * D + j]. */
+krein_status krein__features_codes(krein_features *t, int64_t block, const int16_t **code,
+                                   const float **scale, int64_t *n);
+/* Fills what is kept, `kept` or all of `code`. */
+krein_status krein__features_keep(krein_features *t);
+/* From now on visits are to exact numbers, or no longer. */
+void krein__features_exact(krein_features *t, bool exact);
 
 #endif

@@ -14,13 +14,26 @@
  *   GEMM, fused (120 rows)           3.3    4.4    4.5    5.5    5.2    8.1   15.5
  *   GEMM, by rows, then by columns   5.3    7.0    7.2    8.1    7.4   11.2   19.7
  *
- * One score reads its features at 12 GB/s on a core on which reading alone reaches 20.
+ * One score reads its features at 12 GB/s on a core on which reading alone reaches 20. Features of
+ * 16 bits are multiplied as they are (num/rounded.c), or widened in the core's cache for a GEMM.
  */
 #include "solve/passes.h"
 
 #include "num/blas.h"
+#include "num/rounded.h"
 
+#include <omp.h>
 #include <string.h>
+
+/* Up to so many scores, each by itself; columns that one thread adds up at a time. */
+enum { FEW = 7, STRIP = 64 };
+
+/* Rows that stay in a core's cache: their features take a quarter of a megabyte. More for a GEMM,
+ * which packs the weights anew each time. */
+static int64_t cached_rows(int64_t D, int64_t k) {
+    int64_t rows = ((int64_t)1 << 16) / krein__max(D, 1) / 8 * 8;
+    return k > FEW ? KREIN_SLICE : krein__max(8, krein__min(rows, KREIN_SLICE));
+}
 
 static int64_t slices(int64_t rows) { return (rows + KREIN_SLICE - 1) / KREIN_SLICE; }
 
@@ -38,6 +51,7 @@ krein_status krein__passes_begin(krein_features *t, int64_t k, krein_passes *s) 
     NEW(s->wide, t->rows * k);
     NEW(s->part, slices(t->rows) * t->D * k);
     NEW(s->tail, slices(t->rows) * k);
+    if (t->rounded && k > FEW) NEW(s->widened, KREIN_SLICE * t->D * ctx->threads);
 done:
     if (st != KREIN_OK) krein__passes_end(s);
     return st;
@@ -50,45 +64,50 @@ void krein__passes_end(krein_passes *s) {
     krein__free(s->ctx, s->wide);
     krein__free(s->ctx, s->part);
     krein__free(s->ctx, s->tail);
+    krein__free(s->ctx, s->widened);
     memset(s, 0, sizeof *s);
 }
 
-double krein__passes_bytes(int64_t D, int64_t k, int64_t rows) {
+double krein__passes_bytes(int64_t D, int64_t k, int64_t rows, int threads) {
     double parts = (double)slices(rows), r = (double)rows, K = (double)k;
-    return 4 * (double)D * K * (1 + parts) + 12 * r * K + 8 * parts * K + 1024;
+    return 4 * (double)D * K * (1 + parts) + 12 * r * K + 8 * parts * K + 1024 +
+           4.0 * KREIN_SLICE * (double)D * threads;
 }
 
-/* Up to so many scores, each by itself; columns that one thread adds up at a time. */
-enum { FEW = 7, STRIP = 64 };
+/* Some rows of a block: as they are, or in 16 bits. */
+typedef struct some {
+    const float *z;
+    const int16_t *code; /* or NULL */
+    const float *scale;
+} some;
 
-/* Rows that stay in a core's cache: their features take a quarter of a megabyte. More for a GEMM,
- * which packs the weights anew each time. */
-static int64_t cached_rows(int64_t D, int64_t k) {
-    int64_t rows = ((int64_t)1 << 16) / krein__max(D, 1) / 8 * 8;
-    return k > FEW ? KREIN_SLICE : krein__max(8, krein__min(rows, KREIN_SLICE));
+static some rows_from(const krein_passes *s, some rows, int64_t i) {
+    if (!rows.code) return (some){.z = rows.z + i * s->D};
+    return (some){.code = rows.code + i * s->D, .scale = rows.scale + i};
 }
 
 /* Scores (m x k) of m rows. */
-static void forward(const krein_passes *s, int64_t m, const float *z, float *score) {
+static void forward(const krein_passes *s, int64_t m, some x, float *score) {
     int64_t D = s->D, k = s->k;
-    if (k > FEW) {
-        krein__sgemm(false, true, m, k, D, 1, z, D, s->w32, D, 0, score, k);
-        return;
-    }
-    for (int64_t c = 0; c < k; c++)
-        krein__sgemv(false, m, D, 1, z, D, s->w32 + c * D, 1, 0, score + c, k);
+    if (k > FEW) krein__sgemm(false, true, m, k, D, 1, x.z, D, s->w32, D, 0, score, k);
+    for (int64_t c = 0; k <= FEW && c < k; c++)
+        if (x.code)
+            krein__rounded_times(m, D, x.code, x.scale, s->w32 + c * D, score + c, k);
+        else
+            krein__sgemv(false, m, D, 1, x.z, D, s->w32 + c * D, 1, 0, score + c, k);
 }
 
 /* part (k x D) = residuals' Z, added to it when `more`. */
-static void backward(const krein_passes *s, int64_t m, const float *z, const float *residual,
-                     bool more, float *part) {
+static void backward(const krein_passes *s, int64_t m, some x, const float *residual, bool more,
+                     float *part) {
     int64_t D = s->D, k = s->k;
-    if (k > FEW) {
-        krein__sgemm(true, false, k, D, m, 1, residual, k, z, D, more, part, D);
-        return;
-    }
-    for (int64_t c = 0; c < k; c++)
-        krein__sgemv(true, m, D, 1, z, D, residual + c, k, more, part + c * D, 1);
+    if (k > FEW) krein__sgemm(true, false, k, D, m, 1, residual, k, x.z, D, more, part, D);
+    if (k <= FEW && x.code && !more) memset(part, 0, (size_t)(k * D) * sizeof *part);
+    for (int64_t c = 0; k <= FEW && c < k; c++)
+        if (x.code)
+            krein__rounded_add(m, D, x.code, x.scale, residual + c, k, part + c * D);
+        else
+            krein__sgemv(true, m, D, 1, x.z, D, residual + c, k, more, part + c * D, 1);
 }
 
 /* What is done in one pass. */
@@ -99,16 +118,21 @@ typedef struct sweep {
     double *out;
 } sweep;
 
-/* A slice of rows there and back. */
-static void run_slice(krein_passes *s, const sweep *w, int64_t first, int64_t slice, const float *z,
+/* A slice of the rows of a block, which begins with row `first`, there and back. */
+static void run_slice(krein_passes *s, const sweep *w, int64_t first, int64_t slice, some block,
                       int64_t n) {
     int64_t D = s->D, k = s->k, step = cached_rows(D, k), from = slice * KREIN_SLICE;
-    for (int64_t i = 0; i < n; i += step) {
-        int64_t m = krein__min(step, n - i), at = (from + i) * k;
-        forward(s, m, z + i * D, s->score + at);
-        w->residuals(w->state, first + from + i, m, s->score + at, s->wide + at,
-                     s->tail + slice * k);
-        backward(s, m, z + i * D, s->score + at, i > 0, s->part + slice * D * k);
+    for (int64_t i = from; i < from + n; i += step) {
+        int64_t m = krein__min(step, from + n - i), at = i * k;
+        some x = rows_from(s, block, i);
+        if (x.code && k > FEW) { /* GEMM wants floats */
+            float *z = s->widened + omp_get_thread_num() * KREIN_SLICE * D;
+            krein__rounded_rows(m, D, x.code, x.scale, z);
+            x = (some){.z = z};
+        }
+        forward(s, m, x, s->score + at);
+        w->residuals(w->state, first + i, m, s->score + at, s->wide + at, s->tail + slice * k);
+        backward(s, m, x, s->score + at, i > from, s->part + slice * D * k);
     }
 }
 
@@ -122,7 +146,7 @@ static void add_parts(const krein_passes *s, int64_t all, int64_t j, int64_t m, 
         }
 }
 
-static void run_block(krein_passes *s, const sweep *w, int64_t first, const float *z, int64_t n) {
+static void run_block(krein_passes *s, const sweep *w, int64_t first, some block, int64_t n) {
     int64_t D = s->D, all = slices(n);
     krein_compute compute = krein__compute_begin();
 #pragma omp parallel num_threads(s->ctx->threads)
@@ -130,8 +154,7 @@ static void run_block(krein_passes *s, const sweep *w, int64_t first, const floa
         krein__worker_begin();
 #pragma omp for schedule(dynamic, 1)
         for (int64_t t = 0; t < all; t++)
-            run_slice(s, w, first, t, z + t * KREIN_SLICE * D,
-                      krein__min(KREIN_SLICE, n - t * KREIN_SLICE));
+            run_slice(s, w, first, t, block, krein__min(KREIN_SLICE, n - t * KREIN_SLICE));
 #pragma omp for schedule(static)
         for (int64_t j = 0; j < D; j += STRIP) add_parts(s, all, j, krein__min(STRIP, D - j), w);
         krein__worker_end(compute);
@@ -144,7 +167,7 @@ krein_status krein__passes_run(krein_passes *s, krein_features *features,
                                const double *v, double *out, double *sum) {
     krein_status st = KREIN_OK;
     int64_t D = s->D, k = s->k, n;
-    const float *z;
+    some x = {0};
     sweep w = {residuals, state, strides, out};
     for (int64_t j = 0; j < D; j++)
         for (int64_t c = 0; c < k; c++) {
@@ -153,9 +176,12 @@ krein_status krein__passes_run(krein_passes *s, krein_features *features,
         }
     memset(sum, 0, (size_t)k * sizeof *sum);
     for (int64_t b = 0; b < features->blocks; b++) {
-        TRY(krein__features_block(features, b, &z, &n));
+        if (features->rounded && !features->exact)
+            TRY(krein__features_codes(features, b, &x.code, &x.scale, &n));
+        else
+            TRY(krein__features_block(features, b, &x.z, &n));
         memset(s->tail, 0, (size_t)(slices(n) * k) * sizeof *s->tail);
-        run_block(s, &w, b * s->rows, z, n);
+        run_block(s, &w, b * s->rows, x, n);
         for (int64_t i = 0; i < slices(n) * k; i++) sum[i % k] += s->tail[i];
         TRY(krein__poll(s->ctx));
     }

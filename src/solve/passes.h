@@ -15,6 +15,7 @@ typedef struct krein_passes {
     double *wide;                 /* rows x k */
     float *part;                  /* slices x k x D: shares of the result */
     double *tail;                 /* slices x k: sums of residuals */
+    float *widened;               /* of a rounded table and many scores: a slice for each thread */
 } krein_passes;
 
 /* The scores (n x k) of rows first .. first + n - 1 become residuals, whose sums are added to
@@ -29,7 +30,8 @@ typedef struct krein_strides {
 /* k: scores of a row. It may be made smaller between passes. */
 krein_status krein__passes_begin(krein_features *features, int64_t k, krein_passes *out);
 void krein__passes_end(krein_passes *s);
-double krein__passes_bytes(int64_t D, int64_t k, int64_t rows);
+/* threads: 0 where the features are not of a rounded table. */
+double krein__passes_bytes(int64_t D, int64_t k, int64_t rows, int threads);
 /* out (D x k) = Z'R, and sum (k) of the residuals. */
 krein_status krein__passes_run(krein_passes *s, krein_features *features,
                                krein_residuals *residuals, const void *state, krein_strides strides,

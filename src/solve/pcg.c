@@ -24,6 +24,11 @@
  * an error e of those moves the solution's predictions by no more than |e|; conjugate gradients
  * then find the correction, and need to find no more than a few digits of it.
  *
+ * Of a rounded table (features.h) products and the first rounds have the numbers of 16 bits, whose
+ * errors have a deviation e. Where they matter, e |w| > tol |b|_{P^-1}, a last round starts from
+ * the residual of exact numbers, and ends by what its own steps leave of that. Where they hide more
+ * than a hundredth of the predictions, products have exact numbers, too.
+ *
  * Ends where |r|_{P^-1} <= tol |b|_{P^-1}. Where P is near A that is the error in the norm of A,
  * relative to the solution, which bounds the error of the predictions: |Z (w - w*)|^2 / W <=
  * |w - w*|_A^2.
@@ -33,6 +38,7 @@
 #include "base/rng.h"
 #include "base/spec.h"
 #include "num/blas.h"
+#include "num/rounded.h"
 #include "solve/passes.h"
 #include "solve/sketch.h"
 
@@ -46,9 +52,17 @@ typedef struct column {
     int64_t at, output; /* among the solutions; of y */
     double lambda;
     double shift; /* m'v of the vector that goes through the features */
-    double rz, first, target, before;
+    double rz, target, before;
     double rounding; /* of the residual that a round starts from, in the units of rz */
 } column;
+
+/* Of a solution. */
+typedef struct progress {
+    double first; /* rz at the start, -1: not begun */
+    double end;   /* where its last round ended, by that round's steps */
+    double moved; /* by no more than this in that round */
+    double shift; /* what the residuals had for a mean, which is m's error times the weights */
+} progress;
 
 struct krein_pcg {
     krein_ctx *ctx;
@@ -68,6 +82,8 @@ struct krein_pcg {
     double *r, *p, *q, *z;  /* most x D */
     double *work, *sum;     /* most x rank; most */
     double *lambda;         /* most: of the columns */
+    progress *progress;     /* most: of the solutions */
+    double noise;           /* of rounded features: the deviation of their errors */
 };
 
 static double weight_of(const krein_pcg_rows *rows, int64_t i) {
@@ -93,12 +109,72 @@ static void add_block(krein_pcg *s, int64_t first, int64_t n, const float *z) {
         }
 }
 
+/* Of a block of a rounded table. Squares of all features together, in the first place, which will
+ * do without a basis. part: D of each slice; weight, square: of each row. */
+static void add_codes(krein_pcg *s, int64_t first, int64_t n, const int16_t *code,
+                      const float *scale, float *part, float *weight, double *square) {
+    int64_t D = s->D, slices = (n + KREIN_SLICE - 1) / KREIN_SLICE;
+#pragma omp parallel for num_threads(s->ctx->threads) schedule(static)
+    for (int64_t t = 0; t < slices; t++) {
+        int64_t i = t * KREIN_SLICE, m = krein__min(KREIN_SLICE, n - i);
+        for (int64_t r = i; r < i + m; r++) weight[r] = (float)weight_of(&s->rows, first + r);
+        memset(part + t * D, 0, (size_t)D * sizeof *part);
+        krein__rounded_add(m, D, code + i * D, scale + i, weight + i, 1, part + t * D);
+        krein__rounded_squares(m, D, code + i * D, scale + i, square + i);
+    }
+#pragma omp parallel for num_threads(s->ctx->threads) schedule(static)
+    for (int64_t j = 0; j < D; j++)
+        for (int64_t t = 0; t < slices; t++) s->mean[j] += (double)part[t * D + j];
+    for (int64_t i = 0; i < n; i++) s->square[0] += weight_of(&s->rows, first + i) * square[i];
+}
+
+/* The sums over all rows; a sample of these (ascending rows `index`) to z. */
+static krein_status add_blocks(krein_pcg *s, int64_t sample, const int64_t *index, float *z) {
+    krein_ctx *ctx = s->ctx;
+    krein_status st = KREIN_OK;
+    krein_features *t = s->rows.features;
+    bool codes = t->rounded && !t->exact && !s->basis;
+    int64_t D = s->D, at = 0, n, slices = (t->rows + KREIN_SLICE - 1) / KREIN_SLICE;
+    const float *block = NULL, *scale = NULL;
+    const int16_t *code = NULL;
+    float *part = NULL, *weight = NULL;
+    double *square = NULL;
+    if (codes) {
+        NEW(part, slices * D);
+        NEW(weight, t->rows);
+        NEW(square, t->rows);
+    }
+    for (int64_t b = 0; b < t->blocks; b++) {
+        int64_t first = b * t->rows;
+        if (codes) {
+            TRY(krein__features_codes(t, b, &code, &scale, &n));
+            add_codes(s, first, n, code, scale, part, weight, square);
+        } else {
+            TRY(krein__features_block(t, b, &block, &n));
+            add_block(s, first, n, block);
+        }
+        for (; at < sample && index[at] < first + n; at++) {
+            int64_t i = index[at] - first;
+            if (codes)
+                krein__rounded_rows(1, D, code + i * D, scale + i, z + at * D);
+            else
+                memcpy(z + at * D, block + i * D, (size_t)D * sizeof *z);
+        }
+        TRY(krein__poll(ctx));
+    }
+done:
+    krein__free(ctx, part);
+    krein__free(ctx, weight);
+    krein__free(ctx, square);
+    return st;
+}
+
 /* The weights and means of the rows; a sample of them (ascending rows `index`) to z. */
 static krein_status look(krein_pcg *s, int64_t sample, const int64_t *index, float *z) {
     krein_status st = KREIN_OK;
-    int64_t D = s->D, k = s->k, at = 0, n;
-    const float *block;
-    s->weight = s->mean_square = 0;
+    int64_t D = s->D, k = s->k;
+    double noise = 0, square = 0;
+    s->weight = 0;
     memset(s->mean, 0, (size_t)D * sizeof *s->mean);
     memset(s->square, 0, (size_t)D * sizeof *s->square);
     memset(s->ymean, 0, (size_t)k * sizeof *s->ymean);
@@ -113,23 +189,21 @@ static krein_status look(krein_pcg *s, int64_t sample, const int64_t *index, flo
         }
     }
     if (!(s->weight > 0)) return krein__fail(s->ctx, KREIN_EDATA, "all row weights are zero");
-    for (int64_t b = 0; b < s->rows.features->blocks; b++) {
-        int64_t first = b * s->rows.features->rows;
-        TRY(krein__features_block(s->rows.features, b, &block, &n));
-        add_block(s, first, n, block);
-        for (; at < sample && index[at] < first + n; at++)
-            memcpy(z + at * D, block + (index[at] - first) * D, (size_t)D * sizeof *z);
-        TRY(krein__poll(s->ctx));
+    TRY(add_blocks(s, sample, index, z));
+    for (int64_t i = 0; s->rows.features->rounded && i < s->n; i++) {
+        double scale = (double)s->rows.features->scale[i];
+        noise += weight_of(&s->rows, i) * scale * scale / 12;
     }
+    s->noise = sqrt(noise / s->weight);
     for (int64_t c = 0; c < k; c++) {
         s->ymean[c] /= s->weight;
         s->yvariance[c] = fmax(s->yvariance[c] / s->weight - s->ymean[c] * s->ymean[c], 0);
     }
     for (int64_t j = 0; j < D; j++) {
         s->mean[j] /= s->weight;
-        s->mean_square += fmax(s->square[j] / s->weight - s->mean[j] * s->mean[j], 0);
+        square += s->square[j] / s->weight - s->mean[j] * s->mean[j];
     }
-    if (s->basis) s->mean_square = s->factor.trace;
+    s->mean_square = s->basis ? s->factor.trace : fmax(square, 0);
 done:
     return st;
 }
@@ -265,6 +339,7 @@ krein_status krein__pcg_create(const krein_pcg_rows *rows, const krein_pcg_optio
     NEW(s->work, m * s->sketch.rank);
     NEW(s->sum, m);
     NEW(s->lambda, m);
+    NEW(s->progress, m);
     *out = s;
     s = NULL;
 done:
@@ -274,8 +349,9 @@ done:
 
 void krein__pcg_destroy(krein_pcg *s) {
     if (!s) return;
-    void *all[] = {s->mean, s->square, s->ymean, s->column, s->round,  s->r,   s->p,
-                   s->q,    s->z,      s->work,  s->sum,    s->lambda, s->raw, s->yvariance};
+    void *all[] = {s->mean,  s->square, s->ymean, s->yvariance, s->column,
+                   s->round, s->r,      s->p,     s->q,         s->z,
+                   s->work,  s->sum,    s->raw,   s->progress,  s->lambda};
     krein__sketch_clear(&s->sketch);
     krein__factor_clear(&s->factor);
     krein__passes_end(&s->passes);
@@ -299,8 +375,9 @@ double krein__pcg_bytes(int64_t n, int64_t D, int64_t k, int64_t rows, int threa
                         const krein_pcg_options *o) {
     int64_t sample = krein__min(o->sample, n);
     double m = (double)o->columns, d = (double)D;
-    double rest =
-        krein__passes_bytes(D, o->columns, rows) + 32 * m * d + 8 * m * ((double)sample + 40);
+    double look = 4 * d * ((double)rows / KREIN_SLICE + 1) + 12 * (double)rows;
+    double rest = krein__passes_bytes(D, o->columns, rows, threads) + look + 32 * m * d +
+                  8 * m * ((double)sample + 48);
     if (basis) /* a sample of D rows and a factor in single precision, or what iterates */
         return 16 * d + 16 * (double)k + krein__factor_bytes(D, threads) + rest + 8 * m * d +
                (8 * d + 8) * d + 8192;
@@ -434,6 +511,7 @@ static void step(krein_pcg *s, int64_t c, double *w) {
         x[j] += alpha * p[j];
         r[j] -= alpha * q[j];
     }
+    s->progress[a->at].moved += alpha * sqrt(krein__ddot(D, p, p));
     if (!(curve > 0)) a->target = INFINITY; /* rounding has the say: the next round */
 }
 
@@ -459,6 +537,7 @@ static krein_status iterate(krein_pcg *s, int64_t m, double *w, const krein_pcg_
             a->rz = s->sum[c];
             for (int64_t j = 0; j < D; j++) p[j] = z[j] + beta * p[j];
             bool lost = !(a->rz <= 1e4 * a->before); /* to rounding: the next round */
+            s->progress[a->at].end = a->rz;
             if (!(a->rz > a->target) || lost) drop(s, c, m--);
         }
         krein__progress(s->ctx, o->what, (double)out->iterations, 0);
@@ -468,7 +547,7 @@ done:
 }
 
 /* Residuals and P^-1 times them of the *m columns, at w. Those that are done drop out. */
-static krein_status begin_round(krein_pcg *s, int64_t *m, const double *w, sweep *sw, bool first,
+static krein_status begin_round(krein_pcg *s, int64_t *m, const double *w, sweep *sw,
                                 const krein_pcg_limits *o, krein_pcg_result *out) {
     krein_status st = KREIN_OK;
     int64_t D = s->D;
@@ -476,24 +555,91 @@ static krein_status begin_round(krein_pcg *s, int64_t *m, const double *w, sweep
     for (int64_t c = 0; c < *m; c++)
         memcpy(s->p + c * D, w + s->column[c].at * D, (size_t)D * sizeof *w);
     TRY(run(s, target_residuals, sw, s->p, s->r));
-    for (int64_t c = 0; c < *m; c++)
+    for (int64_t c = 0; c < *m; c++) {
+        s->progress[s->column[c].at].shift = s->sum[c] / s->weight;
         for (int64_t j = 0; j < D; j++) s->r[c * D + j] -= s->column[c].lambda * s->p[c * D + j];
+    }
     precondition(s, *m);
     for (int64_t c = *m - 1; c >= 0; c--) {
         column *a = s->column + c;
+        progress *e = s->progress + a->at;
         a->rz = s->sum[c];
-        if (first) a->first = a->rz;
-        double reached = a->first > 0 ? sqrt(a->rz / a->first) : 0;
-        bool good = reached <= o->tol || a->rz <= 4 * a->rounding,
-             stuck = !first && !(a->rz < a->before / 4);
+        if (e->first < 0) e->first = a->rz;
+        e->moved = 0;
+        double reached = e->first > 0 ? sqrt(a->rz / e->first) : 0;
+        bool good = reached <= o->tol || a->rz <= 4 * a->rounding, stuck = !(a->rz < a->before / 4);
         if (good || stuck || late(o, out)) {
             out->residual = fmax(out->residual, reached);
             out->converged = out->converged && good;
             drop(s, c, (*m)--);
             continue;
         }
-        a->target = fmax(o->tol * o->tol / 4 * a->first, DIGITS * DIGITS * a->rz);
+        a->target = fmax(o->tol * o->tol / 4 * e->first, DIGITS * DIGITS * a->rz);
         a->before = a->rz;
+    }
+done:
+    return st;
+}
+
+/* Those of the *m columns that a round has led to the end drop out. */
+static void end_round(krein_pcg *s, int64_t *m, const krein_pcg_limits *o, krein_pcg_result *out) {
+    for (int64_t c = *m - 1; c >= 0; c--) {
+        const progress *e = s->progress + s->column[c].at;
+        double reached = sqrt(e->end / e->first);
+        if (!(reached <= o->tol) || s->noise * e->moved > o->tol * sqrt(e->first)) continue;
+        out->residual = fmax(out->residual, reached);
+        s->column[c] = s->column[--*m];
+    }
+}
+
+/* Which numbers of a rounded table are used. */
+typedef enum digits {
+    ROUNDED,   /* as they are */
+    CORRECTED, /* exact ones where a round starts */
+    EXACT      /* these everywhere */
+} digits;
+
+/* Lambdas times k solutions, and what is asked of them. */
+typedef struct task {
+    int64_t all;
+    const double *lambda;
+    double *w; /* all x D */
+    sweep sweep;
+    const krein_pcg_limits *limits;
+    krein_pcg_result *result;
+} task;
+
+/* The errors of rounded features in the predictions, in parts of these: the worst solution's. */
+static double noise_of(const krein_pcg *s, const task *t) {
+    double most = 0;
+    for (int64_t c = 0; s->noise > 0 && c < t->all; c++) {
+        const double *w = t->w + c * s->D;
+        double first = s->progress[c].first;
+        if (first > 0) most = fmax(most, s->noise * sqrt(krein__ddot(s->D, w, w) / first));
+    }
+    return most;
+}
+
+/* Rounds until all columns are done, or until the errors of rounded features matter. */
+static krein_status rounds(krein_pcg *s, task *t, digits which) {
+    krein_status st = KREIN_OK;
+    krein_features *features = s->rows.features;
+    t->result->converged = true;
+    t->result->residual = 0;
+    for (int64_t c = 0; c < t->all; c++)
+        s->column[c] = (column){
+            .at = c, .output = c % s->k, .lambda = t->lambda[c / s->k], .before = (double)INFINITY};
+    set_rounding(s, t->all);
+    for (int64_t left = t->all; left > 0;) {
+        krein__features_exact(features, which >= CORRECTED);
+        TRY(begin_round(s, &left, t->w, &t->sweep, t->limits, t->result));
+        krein__features_exact(features, which == EXACT);
+        memcpy(s->round, s->column, (size_t)left * sizeof *s->round);
+        TRY(iterate(s, left, t->w, t->limits, t->result));
+        memcpy(s->column, s->round, (size_t)left * sizeof *s->round);
+        if (late(t->limits, t->result)) continue; /* the next round says how far they are */
+        if (which == ROUNDED && noise_of(s, t) > t->limits->tol) break;
+        if (which == CORRECTED && !t->sweep.score) end_round(s, &left, t->limits, t->result);
     }
 done:
     return st;
@@ -502,31 +648,35 @@ done:
 krein_status krein__pcg_solve(krein_pcg *s, int64_t lambdas, const double *lambda,
                               const krein_pcg_limits *o, double *w, double *intercept,
                               double *score, krein_pcg_result *out) {
+    /* Exact features for every product take long: only where 16 bits lose so much, or leave a
+     * residual so far off. */
+    static const double LOST = 1e-2, FAR = 30;
     krein_status st = KREIN_OK;
-    int64_t D = s->D, k = s->k, all = lambdas * k, left = all, before = s->passes.count;
+    int64_t D = s->D, k = s->k, all = lambdas * k, before = s->passes.count;
     double low = INFINITY, high = 0;
-    sweep sw = {.s = s, .score = score, .all = all};
-    *out = (krein_pcg_result){.converged = true};
+    task t = {all, lambda, w, {.s = s, .score = score, .all = all}, o, out};
+    *out = (krein_pcg_result){0};
     for (int64_t l = 0; l < lambdas; l++) {
         low = fmin(low, lambda[l]);
         high = fmax(high, lambda[l]);
     }
     TRY(factor(s, low, high));
     memset(w, 0, (size_t)(all * D) * sizeof *w);
-    for (int64_t c = 0; c < all; c++)
-        s->column[c] = (column){.at = c, .output = c % k, .lambda = lambda[c / k]};
-    set_rounding(s, all);
-    for (bool first = true; left > 0; first = false) {
-        TRY(begin_round(s, &left, w, &sw, first, o, out));
-        memcpy(s->round, s->column, (size_t)left * sizeof *s->round);
-        TRY(iterate(s, left, w, o, out));
-        memcpy(s->column, s->round, (size_t)left * sizeof *s->round);
+    for (int64_t c = 0; c < all; c++) s->progress[c] = (progress){.first = -1};
+    TRY(rounds(s, &t, ROUNDED));
+    double noise = noise_of(s, &t);
+    if (noise > o->tol && noise <= LOST && !late(o, out)) TRY(rounds(s, &t, CORRECTED));
+    if (noise > o->tol && (noise > LOST || out->residual > FAR * o->tol) && !late(o, out)) {
+        krein__features_exact(s->rows.features, true);
+        TRY(look(s, 0, NULL, NULL));
+        TRY(rounds(s, &t, EXACT));
     }
     if (s->basis) krein__basis_to_raw(s->basis, all, w);
     for (int64_t c = 0; c < all; c++)
-        intercept[c] = s->ymean[c % k] - krein__ddot(D, s->mean, w + c * D);
+        intercept[c] = s->ymean[c % k] - krein__ddot(D, s->mean, w + c * D) + s->progress[c].shift;
     out->passes = s->passes.count - before;
 done:
+    krein__features_exact(s->rows.features, false);
     return st;
 }
 
@@ -535,5 +685,6 @@ const krein_class krein__solver_pcg = {
     .summary = "ridge regression on features by preconditioned conjugate gradients",
     .cite = "frangella2023",
     .details = "Needs no D x D numbers: passes over the features, kept or made again, 4 n D flops "
-               "an output each; preconditioned by eigenvectors of a sample of the rows. Used by "
-               "krr where the normal equations do not fit into memory, or with solver=pcg."};
+               "an output each; preconditioned by eigenvectors of a sample of the rows. Random "
+               "features of more than 64 MB are in 16 bits, and made once more for the last round. "
+               "Used by krr where the normal equations do not fit into memory, or with solver=pcg."};
