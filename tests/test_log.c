@@ -80,7 +80,7 @@ static void found_and_streamed(void) {
         CHECK_ABS((double)logs.offset[1], 1, 1e-4); /* log(1 + v) */
 
         CHECK(krein__encoding_trim(ctx, &l.e, 8, NULL, &x) == KREIN_OK);
-        CHECK(krein__encoding_set_logs(ctx, &l.e, &logs) == KREIN_OK);
+        CHECK(krein__encoding_set_logs(ctx, &l.e, &logs, NULL) == KREIN_OK);
         CHECK(take(l.data, &l.e, KREIN_PART_TRAIN, &t) == KREIN_OK);
         double worst = 0, by_hand = 0;
         for (int64_t i = 0; i < ROWS; i++)
@@ -178,6 +178,33 @@ static void chosen(void) {
     free(first.at);
 }
 
+/* y = log x + u: u is heavy-tailed too, and stays as it is. */
+static void chosen_by_column(void) {
+    static char text[ROWS * 80];
+    int at = sprintf(text, "y,x,u,z\n");
+    for (int64_t i = 0; i < ROWS; i++) {
+        double z = normal(i, 0), u = (pow(normal(i, 3), 2) + pow(normal(i, 4), 2)) / 2;
+        at += sprintf(text + at, "%.6g,%.9g,%.9g,%.5g\n", 2 * z + 2 * u + .1 * normal(i, 1),
+                      exp(2 * z), u, normal(i, 2));
+    }
+    const char *path = test_write("columns.csv", text);
+    for (int threads = 1; threads < 3; threads++) {
+        krein_ctx *ctx = test_ctx(threads);
+        krein_data *data = NULL;
+        krein_train_options t;
+        krein_model *m = NULL;
+        krein_train_options_init(&t);
+        t.effort = .3;
+        CHECK(krein_data_open(ctx, path, NULL, &data) == KREIN_OK);
+        CHECK(krein_train(ctx, data, &t, NULL, &m) == KREIN_OK);
+        const float *log = m ? m->encoding.log : NULL;
+        CHECK(log && log[0] > 0 && log[1] == 0 && log[2] == 0);
+        krein_model_destroy(m);
+        krein_data_close(data);
+        krein_ctx_destroy(ctx);
+    }
+}
+
 static void not_chosen(void) {
     krein_ctx *ctx = test_ctx(1);
     krein_data_options o;
@@ -226,7 +253,7 @@ static void saved_and_predicted(void) {
                        .centre = (float[]){.5f},
                        .factor = (float[]){2},
                        .fill = m->encoding.fill};
-    CHECK(krein__encoding_set_logs(ctx, &m->encoding, &logs) == KREIN_OK);
+    CHECK(krein__encoding_set_logs(ctx, &m->encoding, &logs, NULL) == KREIN_OK);
     CHECK(krein_predict_dense(ctx, m, 4, 2, rows[0], 2, now) == KREIN_OK);
     for (int64_t i = 0; i < 4; i++) CHECK_ABS(now[i], by_hand(m, rows[i]), 1e-4);
 
@@ -284,7 +311,7 @@ static void failing_allocations(void) {
     TEST_EVERY_ALLOCATION(&memory, k) {
         krein_logs logs = {0};
         krein_status st = krein__logs_find(ctx, &l.e, 8, &x, &logs);
-        if (st == KREIN_OK) st = krein__encoding_set_logs(ctx, &l.e, &logs);
+        if (st == KREIN_OK) st = krein__encoding_set_logs(ctx, &l.e, &logs, NULL);
         CHECK(st == (test_has_failed(&memory) ? KREIN_EMEMORY : KREIN_OK));
         krein__logs_clear(ctx, &logs);
         krein__free(ctx, l.e.log);
@@ -301,6 +328,7 @@ int main(int argc, char **argv) {
     RUN(not_looked_for);
     RUN(saved_and_predicted);
     RUN(chosen);
+    RUN(chosen_by_column);
     RUN(not_chosen);
     RUN(taken_from_a_model);
     RUN(failing_allocations);

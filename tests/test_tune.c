@@ -567,14 +567,23 @@ static void within_bytes(void) {
     }
 }
 
-/* Every allocation of a choice on few rows; every so many-th of one with a metric. */
+/* Every allocation of a choice on few rows; every so many-th of one with a metric, and of one with
+ * two heavy-tailed columns, a logarithm in the target. */
 static void without_memory(void) {
+    enum { FEW, METRIC, TAILS, KINDS };
     test_memory memory;
-    for (int metric = 0; metric < 2; metric++) {
+    for (int kind = 0; kind < KINDS; kind++) {
         krein_ctx *ctx = test_ctx_with(1, &memory);
         krein_tune_options o = usual();
-        rows r = planted(metric ? 500 : 24, 0, 3);
-        int64_t stride = metric ? test_sanitized() ? 211 : 23 : 1, k = 0;
+        rows r = planted(kind == METRIC ? 500 : kind == TAILS ? 200 : 24, 0, 3);
+        o.logs = kind == TAILS;
+        for (int64_t i = 0; kind == TAILS && i < r.n; i++) {
+            float *x = r.x + i * COLUMNS;
+            r.y[i] = (double)x[A] + pow((double)x[B], 4);
+            x[A] = expf(2 * x[A]);
+            x[B] = x[B] * x[B] * x[B] * x[B];
+        }
+        int64_t stride = kind == FEW ? 1 : test_sanitized() ? 211 : 23, k = 0;
         for (bool more = true; more; k += stride) {
             krein_tuned t;
             test_fail_at(&memory, -1);

@@ -137,12 +137,14 @@ done:
     return st;
 }
 
-krein_status krein__encoding_set_logs(krein_ctx *ctx, krein_encoding *e, const krein_logs *logs) {
+krein_status krein__encoding_set_logs(krein_ctx *ctx, krein_encoding *e, const krein_logs *logs,
+                                      const bool *which) {
     krein_status st = KREIN_OK;
     float *offset = NULL;
     ZNEW(offset, e->d);
     for (int64_t k = 0; k < logs->n; k++) {
         int64_t at = logs->column[k];
+        if (which && !which[k]) continue;
         offset[at] = logs->offset[k];
         e->centre[at] = logs->centre[k];
         e->factor[at] = logs->factor[k];

@@ -17,9 +17,10 @@ typedef struct krein_logs {
  * nothing is cut). */
 krein_status krein__logs_find(krein_ctx *ctx, const krein_encoding *e, double clip,
                               const krein_matrix *x, krein_logs *out);
-/* The encoding takes these logarithms from now on; streams that are open give rows with them from
- * their next block on. */
-krein_status krein__encoding_set_logs(krein_ctx *ctx, krein_encoding *e, const krein_logs *logs);
+/* The encoding takes those of these logarithms (NULL: all) from now on; streams that are open give
+ * rows with them from their next block on. */
+krein_status krein__encoding_set_logs(krein_ctx *ctx, krein_encoding *e, const krein_logs *logs,
+                                      const bool *which);
 void krein__logs_clear(krein_ctx *ctx, krein_logs *logs);
 
 #endif

@@ -1,8 +1,8 @@
 /* tune.c -- the default model (tune.h): who competes, in which order, and what wins.
  *
  *     1  every kernel without a metric, on few rows: scale and lambda by leave-one-out, error on V
- *     1a again with the logarithms of all heavy-tailed columns (log.h), if there are any: they stay
- *        where the error on V is less by more than its standard error
+ *     1a again with the logarithms of heavy-tailed columns (log.h), all and some (tune_logs.c), if
+ *        there are any: they stay where the error on V is less by more than its standard error
  *     2  the metric: gradients of the better of the L1 and the L2 kernel on all of S, some times;
  *        the step of least error on V is kept (radhakrishnan2024)
  *     3  every kernel under that metric, the L1 kernel under its square too, on few rows

@@ -311,25 +311,27 @@ void krein__tuner_forget(krein_tuner *t, int i, int n) {
     memmove(&t->all[i], &t->all[i + n], (size_t)(t->n - i) * sizeof *t->all);
 }
 
-/* Whether a candidate has a smaller error than another by more than chance. Both have
- * been scored on the same rows of V and err on mostly the same of them, so the difference is known
+/* Both are of the same rows of V and err on mostly the same of them, so the difference is known
  * better than the errors: its standard error comes from the rows. */
+bool krein__tuner_gains(int64_t m, const double *square, const double *than) {
+    static const double SURE = 1; /* standard errors: neither has seen the labels of V */
+    double sum = 0, spread = 0;
+    for (int64_t i = 0; i < m; i++) sum += than[i] - square[i];
+    for (int64_t i = 0; i < m; i++) spread += pow(than[i] - square[i] - sum / (double)m, 2);
+    return sum > SURE * sqrt(spread);
+}
+
 krein_status krein__tuner_surely(krein_tuner *t, krein_tuner_candidate c,
                                  krein_tuner_candidate than, bool *out) {
-    static const double SURE = 1; /* standard errors: neither has seen the labels of V */
     krein_ctx *ctx = t->ctx;
     krein_status st = KREIN_OK;
     int64_t m = t->s.m;
-    double sum = 0, square = 0;
     c.step = than.step = 0;
     NEW(c.square, m);
     NEW(than.square, m);
     TRY(krein__tuner_run(ctx, t, &c));
     TRY(krein__tuner_run(ctx, t, &than));
-    for (int64_t i = 0; i < m; i++) sum += than.square[i] - c.square[i];
-    for (int64_t i = 0; i < m; i++)
-        square += pow(than.square[i] - c.square[i] - sum / (double)m, 2);
-    *out = sum > SURE * sqrt(square) && (!t->s.classes || c.error <= than.error);
+    *out = krein__tuner_gains(m, c.square, than.square) && (!t->s.classes || c.error <= than.error);
 done:
     krein__free(ctx, c.square);
     krein__free(ctx, than.square);

@@ -162,15 +162,14 @@ done:
     return st;
 }
 
-void krein__tune_swap_logs(krein_tune_sample *s) {
-    int64_t rows = s->n + s->m;
-    for (int64_t k = 0; k < s->logs.n; k++)
-        for (int64_t i = 0; i < rows; i++) {
-            float *x = i < s->n ? s->fit.x + i * s->d : s->held.x + (i - s->n) * s->d;
-            float *other = &s->logs.x[k * rows + s->order[i]], kept = *other;
-            *other = x[s->logs.column[k]];
-            x[s->logs.column[k]] = kept;
-        }
+void krein__tune_swap_log(krein_tune_sample *s, int64_t k) {
+    int64_t rows = s->n + s->m, column = s->logs.column[k];
+    for (int64_t i = 0; i < rows; i++) {
+        float *x = i < s->n ? s->fit.x + i * s->d : s->held.x + (i - s->n) * s->d;
+        float *other = &s->logs.x[k * rows + s->order[i]], kept = *other;
+        *other = x[column];
+        x[column] = kept;
+    }
 }
 
 /* ---- under a metric ----------------------------------------------------- */

@@ -37,8 +37,9 @@ typedef struct krein_tune_sample {
  * looked for. */
 krein_status krein__tune_sample(krein_job *job, int64_t n, int64_t m, double clip, bool logs,
                                 krein_tune_sample *out);
-/* Columns take the place of their logarithms in the rows of S and V, or these of them. */
-void krein__tune_swap_logs(krein_tune_sample *s);
+/* A column takes the place of its logarithm in the rows of S and V, or this of it: the k-th of
+ * logs. */
+void krein__tune_swap_log(krein_tune_sample *s, int64_t k);
 void krein__tune_sample_end(krein_tune_sample *s);
 /* The rows under factors of the columns (or NULL); takes a copy of them. */
 krein_status krein__tune_view(const krein_tune_sample *s, krein_metric_kind metric,

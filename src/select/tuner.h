@@ -85,8 +85,11 @@ int krein__tuner_best(const krein_tuner *t, int64_t rows, int metric);
 krein_status krein__tuner_surely(krein_tuner *t, krein_tuner_candidate c,
                                  krein_tuner_candidate than, bool *out);
 
-/* The kernels once more with the logarithms of heavy-tailed columns. Everything later is about the
- * rows that won, and so is the report. */
+/* Whether squared errors of m rows are less than others of these by more than chance. */
+bool krein__tuner_gains(int64_t m, const double *square, const double *than);
+
+/* The kernels once more with the logarithms of heavy-tailed columns, all or some. Everything later
+ * is about the rows that won, and so is the report. */
 krein_status krein__tuner_logs(krein_tuner *t);
 /* The path of metrics from a candidate without one; *best: the candidate of the best step. */
 krein_status krein__tuner_learn_metric(krein_tuner *t, krein_metric_kind kind,
