@@ -446,7 +446,7 @@ static void wide_products(void) {
 }
 
 /* The same bits as eight partial sums by hand, for rows left over and columns left over. */
-#define L1_DISTANCES(NAME, T, DISTANCES, ABS)                                                      \
+#define DISTANCES_OF(NAME, T, DISTANCES, ABS)                                                      \
     static void NAME(void) {                                                                       \
         enum { ROWS = 21, WIDE = 40 };                                                             \
         T x[WIDE], y[ROWS * WIDE], got[ROWS];                                                      \
@@ -464,12 +464,15 @@ static void wide_products(void) {
             }                                                                                      \
         }                                                                                          \
     }
-L1_DISTANCES(l1_distances32, float, krein__distances32, fabsf)
-L1_DISTANCES(l1_distances64, double, krein__distances64, fabs)
+DISTANCES_OF(l1_distances32, float, krein__distances32, fabsf)
+DISTANCES_OF(l1_distances64, double, krein__distances64, fabs)
+#define SQUARE(v) ((v) * (v))
+DISTANCES_OF(squares64, double, krein__squares64, SQUARE)
 
 int main(void) {
     RUN(l1_distances32);
     RUN(l1_distances64);
+    RUN(squares64);
     RUN(wide_products);
     RUN(gemm);
     RUN(syrk);

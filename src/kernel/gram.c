@@ -35,6 +35,11 @@ static double l1_finish(const double *p, const double *sum) {
 const krein_kernel_class krein__gram_l1 = {
     .rows64 = l1_rows, .coordinate = l1_coordinate, .finish = l1_finish};
 
+int64_t krein__gram_near(int64_t bytes) {
+    enum { CACHE = 256 << 10, WHOLE = 64 }; /* whole vectors of any kind */
+    return krein__max(WHOLE, CACHE / krein__max(bytes, 1) / WHOLE * WHOLE);
+}
+
 static double squared_length(const krein_rows *r, int64_t i) {
     double sum = 0;
     if (r->ptr)

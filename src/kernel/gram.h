@@ -37,6 +37,8 @@ void krein__gram_dots_sparse(const krein_rows *x, const krein_rows *y, double *o
                              double *zeros);
 void krein__gram_rows_sparse(const krein_kernel_class *c, const double *p, const krein_rows *x,
                              const krein_rows *y, double *out, int64_t ld, double *zeros);
+/* Rows of so many bytes that stay in the second-level cache while others are compared with them. */
+int64_t krein__gram_near(int64_t bytes);
 /* |x - y|_1 in double, as if it were a base kernel. */
 extern const krein_kernel_class krein__gram_l1;
 /* Pieces of scratch that an expression needs beside its output, each as large as that: one for a

@@ -83,9 +83,10 @@ static void l1_chunk(const krein_gram_shared *s, int64_t i, int64_t from, int64_
 
 static void l1_band(const krein_gram_shared *s, int64_t t, double *out, double *zeros) {
     int64_t first = t * BAND, ld = stride(s, t), n = rows_of(s, t);
-    for (int64_t c = first; c < s->x.n; c += CHUNK)
+    int64_t chunk = krein__min(CHUNK, krein__gram_near(s->x.d * (int64_t)sizeof *out));
+    for (int64_t c = first; c < s->x.n; c += chunk)
         for (int64_t i = 0; i < n; i++) {
-            int64_t from = krein__max(c, first + i), to = krein__min(c + CHUNK, s->x.n);
+            int64_t from = krein__max(c, first + i), to = krein__min(c + chunk, s->x.n);
             if (from < to) l1_chunk(s, first + i, from, to, out + i * ld + from - first, zeros);
         }
     for (int64_t i = 0; i < n; i++) out[i * ld + i] = 0;

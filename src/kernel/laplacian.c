@@ -7,6 +7,7 @@
 #pragma GCC optimize("no-trapping-math")
 #endif
 #include "kernel/kernel.h"
+#include "num/simd.h"
 #include "num/distance.h"
 #include "num/vec.h"
 
@@ -49,12 +50,14 @@ static double finish(const double *p, const double *sum) {
 PARTIAL(, partial_baseline)
 #if defined(__x86_64__)
 PARTIAL(__attribute__((target("avx2,fma"))), partial_avx2)
+PARTIAL(__attribute__((target(KREIN_AVX512))), partial_avx512)
 #endif
 
 static void partial(const double *p, int64_t n, double x, const double *y, double *out) {
 #if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
-        partial_avx2(rate(p), n, x, y, out);
+    krein_simd level = krein__simd();
+    if (level != KREIN_SIMD_BASELINE) {
+        (level == KREIN_SIMD_AVX512 ? partial_avx512 : partial_avx2)(rate(p), n, x, y, out);
         return;
     }
 #endif

@@ -11,20 +11,6 @@
  * kernels take (1e30): a model with another could not be read back. */
 #define MEDIAN_MAX 5e28
 
-/* Squared distances of x with n rows y, in the same eight parts as krein__distances64. */
-static void squares(int64_t d, const double *x, int64_t n, const double *y, double *out) {
-    for (int64_t i = 0; i < n; i++, y += d) {
-        double part[8] = {0}, sum = 0;
-        int64_t j = 0;
-        for (; j + 8 <= d; j += 8)
-            for (int64_t k = 0; k < 8; k++)
-                part[k] += (x[j + k] - y[j + k]) * (x[j + k] - y[j + k]);
-        for (; j < d; j++) sum += (x[j] - y[j]) * (x[j] - y[j]);
-        for (int64_t k = 0; k < 8; k++) sum += part[k];
-        out[i] = sum;
-    }
-}
-
 krein_status krein__median_distance(krein_ctx *ctx, const krein_rows *x, int metric, double *out) {
     enum { ROWS_MAX = 512 };
     krein_status st = KREIN_OK;
@@ -33,17 +19,13 @@ krein_status krein__median_distance(krein_ctx *ctx, const krein_rows *x, int met
     *out = 1;
     NEW(rows, n * d);
     NEW(distance, n * n / 2 + n);
-    for (int64_t i = 0; i < n; i++) {
-        const double *own = rows + i * d;
-        double *mine = distance + count;
-        krein__row_copy_double(x, i * x->n / n, rows + i * d);
-        if (metric == 1)
-            krein__distances64(d, own, i, rows, d, mine);
-        else
-            squares(d, own, i, rows, mine);
-        for (int64_t j = 0; j < i; j++)
-            if (mine[j] > 0) distance[count++] = metric == 1 ? mine[j] : sqrt(mine[j]);
-    }
+    for (int64_t i = 0; i < n; i++) krein__row_copy_double(x, i * x->n / n, rows + i * d);
+#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 16)
+    for (int64_t i = 0; i < n; i++)
+        (metric == 1 ? krein__distances64 : krein__squares64)(d, rows + i * d, i, rows, d,
+                                                              distance + i * (i - 1) / 2);
+    for (int64_t i = 0; i < n * (n - 1) / 2; i++)
+        if (distance[i] > 0) distance[count++] = metric == 1 ? distance[i] : sqrt(distance[i]);
     if (count > 0) *out = fmin(krein__order_statistic(count, distance, count / 2 + 1), MEDIAN_MAX);
 done:
     krein__free(ctx, rows);

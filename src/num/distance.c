@@ -1,4 +1,5 @@
-/* distance.c -- sums of |x_j - y_j| over the columns of one row with each of several
+/* distance.c -- sums of |x_j - y_j|, or of its squares, over the columns of one row with each of
+ * several
  *
  * Eight partial sums, as in kernel/row_sum.h: the same additions in the same order on every CPU,
  * and so the same bits. A choice between x - y and y - x would keep compilers from using SIMD. */
@@ -24,11 +25,15 @@
         }                                                                                          \
     }
 
+#define SQUARE(v) ((v) * (v))
+
 PATH(float, float_baseline, , fabsf)
 PATH(double, double_baseline, , fabs)
+PATH(double, square_baseline, , SQUARE)
 #if defined(__x86_64__)
 PATH(float, float_rest, __attribute__((target("avx2"))), fabsf)
 PATH(double, double_avx2, __attribute__((target("avx2"))), fabs)
+PATH(double, square_avx2, __attribute__((target("avx2"))), SQUARE) /* no fused ones: other bits */
 
 /* to[k] has the k-th numbers of the eight. */
 __attribute__((target("avx2"))) static void transpose32(const __m256 from[8], __m256 to[8]) {
@@ -126,6 +131,17 @@ void krein__distances32(int64_t d, const float *x, int64_t n, const float *y, in
     }
 #endif
     float_baseline(d, x, n, y, ldy, out);
+}
+
+void krein__squares64(int64_t d, const double *x, int64_t n, const double *y, int64_t ldy,
+                      double *out) {
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx2")) {
+        square_avx2(d, x, n, y, ldy, out);
+        return;
+    }
+#endif
+    square_baseline(d, x, n, y, ldy, out);
 }
 
 void krein__distances64(int64_t d, const double *x, int64_t n, const double *y, int64_t ldy,

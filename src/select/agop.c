@@ -174,14 +174,15 @@ static void row_product(const work *w, int64_t i, int64_t first, int64_t count, 
     double *g = w->G + i * count * d;
     for (int64_t l = 0; l < n; l++)
         for (int64_t c = 0; c < count; c++) b[c * n + l] = k[l] * w->alpha[l * w->q + first + c];
-    for (int64_t j = 0; j < d; j += COLUMNS) {
-        int64_t m = krein__min(COLUMNS, d - j);
+    int64_t columns = count == 1 ? 1 : COLUMNS; /* one stays in the nearest cache */
+    for (int64_t j = 0; j < d; j += columns) {
+        int64_t m = krein__min(columns, d - j);
         for (int64_t t = 0; t < m; t++) {
             const double *u = w->U + (j + t) * n;
             w->leaf->kernel->partial(w->leaf->values.number, n, u[i], u, P + t * n);
         }
         if (count == 1)
-            for (int64_t t = 0; t < m; t++) g[j + t] = krein__ddot(n, P + t * n, b);
+            g[j] = krein__ddot(n, P, b);
         else
             krein__dgemm(false, true, count, m, n, 1, b, n, P, n, 0, g + j, d);
     }

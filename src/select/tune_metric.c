@@ -17,11 +17,19 @@ static krein_status signal(krein_tuner *t, krein_tuner_candidate *c) {
     return krein__tuner_coefficients(t, &near, &f);
 }
 
-/* The next view from the gradients of a fit, at so many rows that their mean is known; *more: there
- * is one. */
+/* Rows with a gradient: so many that the mean over them is known. Gradients of the L1 kernel are no
+ * matrix product, and there are fewer where the columns are many. */
+static int64_t gradients_of(const krein_tuner *t, const krein_tuner_candidate *c) {
+    enum { MOST = 1000, LEAST = 250 };
+    static const double WORK = 1.5e8;
+    if (t->base[c->base].metric != 1) return krein__min(c->n, MOST);
+    double some = WORK / ((double)c->n * (double)t->s.d);
+    return krein__min(c->n, krein__max(LEAST, (int64_t)fmin(MOST, some)));
+}
+
+/* The next view from the gradients of a fit; *more: there is one. */
 static krein_status next_view(krein_tuner *t, krein_metric_kind kind, krein_tuner_candidate *c,
                               bool *more) {
-    enum { GRADIENTS = 1000 };
     krein_ctx *ctx = t->ctx;
     krein_status st = KREIN_OK;
     krein_kernel *kernel = NULL;
@@ -29,7 +37,7 @@ static krein_status next_view(krein_tuner *t, krein_metric_kind kind, krein_tune
     krein_tune_view *v = &t->view[c->view];
     krein_rows all = krein__matrix_rows(&v->fit), x = krein__rows_slice(&all, 0, c->n);
     int64_t d = t->s.d, size = kind == KREIN_METRIC_FULL ? d * d : d;
-    int64_t m = krein__min(c->n, GRADIENTS);
+    int64_t m = gradients_of(t, c);
     NEW(h, size);
     NEW(a, size);
     TRY(signal(t, c));
@@ -52,11 +60,13 @@ done:
 }
 
 /* Ends where a step gains less than LITTLE over the best before it, the first one only where it
- * loses; but not while nothing was found at all. */
-static bool goes_on(const krein_tuner *t, int step, double loss, double before) {
+ * loses. While nothing was found at all: where it loses after one that gained, or a second time. */
+static bool goes_on(const krein_tuner *t, int step, double loss, double before, int *against) {
     static const double LITTLE = 0.005, NO_SIGNAL = 0.9, LOST = 1.02;
-    if (fmin(loss, before) > NO_SIGNAL * t->s.total) return true;
-    return step == 1 ? loss <= LOST * before : loss < (1 - LITTLE) * before;
+    bool lost = loss > LOST * before;
+    if (lost || (loss < before && *against == 0)) ++*against;
+    if (fmin(loss, before) > NO_SIGNAL * t->s.total) return !lost || *against < 2;
+    return step == 1 ? !lost : loss < (1 - LITTLE) * before;
 }
 
 /* Scale and lambda again, on few rows. */
@@ -80,6 +90,7 @@ krein_status krein__tuner_learn_metric(krein_tuner *t, krein_metric_kind kind,
     krein_status st = KREIN_OK;
     krein_tuner_candidate c = *from;
     bool more;
+    int against = 0; /* going on */
     c.n = t->s.n;
     c.step = 0;
     NEW(c.alpha, c.n * t->s.k);
@@ -95,7 +106,7 @@ krein_status krein__tuner_learn_metric(krein_tuner *t, krein_metric_kind kind,
         TRY(krein__tuner_run_all(t, &c, 1));
         double before = best->loss;
         if (c.loss < before) *best = c;
-        if (!goes_on(t, step, c.loss, before)) break;
+        if (!goes_on(t, step, c.loss, before, &against)) break;
     }
 done:
     krein__free(ctx, c.alpha);
