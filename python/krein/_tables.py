@@ -3383,10 +3383,10 @@ TABLES: Dict[str, Dict[str, Method]] = {
             "ridge regression on features by preconditioned conjugate gradients",
             (
                 "Needs no D x D numbers: passes over the features, kept or made again, 4 n D flops "
-                "an output each; preconditioned by eigenvectors of a sample of the rows. Random "
-                "features of more than 64 MB are in 16 bits, and made once more for the last "
-                "round. Used by krr where the normal equations do not fit into memory, or with "
-                "solver=pcg."
+                "an output each; preconditioned by eigenvectors of a sample of the rows. Features "
+                "of more than 8,192 rows and 64 MB, but kernel values at landmarks, are in 16 "
+                "bits, and made once more for the last round. Used by krr where the normal "
+                "equations do not fit into memory, or with solver=pcg."
             ),
             "frangella2023",
             "",

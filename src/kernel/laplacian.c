@@ -7,8 +7,8 @@
 #pragma GCC optimize("no-trapping-math")
 #endif
 #include "kernel/kernel.h"
-#include "num/simd.h"
 #include "num/distance.h"
+#include "num/simd.h"
 #include "num/vec.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
  * For D x D numbers that do not fit into memory, and for fewer rows than features. The features are
  * kept where they fit into the budget, else made again from the stream for every pass: rows that
  * are read from a file are read as often. Many features are rounded to 16 bits, 2 n D bytes, and
- * made once more for the last round (solve/pcg.c).
+ * made once more for the last round, or for every step where that is too coarse (solve/pcg.c).
  *
  * Kernel values at landmarks (nystrom of a positive definite kernel with many landmarks, whose mix
  * is then not made) are solved as such: the penalty lambda a'Ka of their weights is the one of the
@@ -95,7 +95,8 @@ static sizes shape_of(const krein_map *map, int64_t n, int64_t k, bool path, int
     s.pcg.sample = s.values ? 0 : s.pcg.cholesky ? TIMES * s.D : sample_of(n, s.D, room);
     if (s.values || s.pcg.cholesky) s.lambdas = krein__min(s.lambdas, TOGETHER);
     s.pcg.columns = s.lambdas * k;
-    s.bytes = base + krein__pcg_bytes(n, s.D, k, s.rows, map->ctx->threads, s.values, &s.pcg) +
+    s.bytes = base +
+              krein__pcg_bytes(n, s.D, k, s.rows, map->ctx->threads, s.values, s.rounded, &s.pcg) +
               16 * D * K;
     if (s.values)
         s.bytes += krein__basis_bytes(s.D) + krein__gram_full_bytes(map->kernel, s.D,

@@ -64,7 +64,9 @@ static krein_status by_column(krein_tuner *t, const contest *from, bool *to, boo
         TRY(krein__tune_view(&t->s, KREIN_METRIC_NONE, NULL, &t->view[t->views++]));
         krein__tune_swap_log(&t->s, k);
     }
-    TRY(krein__tuner_at_once(t, krein__tuner_run, c, n + 1));
+    for (int k = 0; k <= n; k += KREIN_TUNER_BASES) /* no more at once than kernels: memory */
+        TRY(krein__tuner_at_once(t, krein__tuner_run, c + k,
+                                 (int)krein__min(KREIN_TUNER_BASES, n + 1 - k)));
     for (int k = 0; k < n; k++) {
         bool gains = krein__tuner_gains(m, c[k].square, c[n].square);
         to[k] = from->taken[k] != gains;

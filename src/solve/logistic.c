@@ -100,8 +100,8 @@ void krein__newton_destroy(krein_newton *s) {
 
 double krein__newton_bytes(int64_t n, int64_t D, int64_t k, int64_t rows, int threads) {
     double N = (double)n, K = (double)k;
-    return krein__passes_bytes(D, k, rows, 0) + krein__curvature_bytes(D, rows, threads) + 8 * N * K +
-           16 * N + 64 * ((double)D + 1) * K + 4096;
+    return krein__passes_bytes(D, k, rows, 0) + krein__curvature_bytes(D, rows, threads) +
+           8 * N * K + 16 * N + 64 * ((double)D + 1) * K + 4096;
 }
 
 double krein__newton_mean_square(const krein_newton *s) { return s->size2; }

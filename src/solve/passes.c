@@ -71,7 +71,7 @@ void krein__passes_end(krein_passes *s) {
 double krein__passes_bytes(int64_t D, int64_t k, int64_t rows, int threads) {
     double parts = (double)slices(rows), r = (double)rows, K = (double)k;
     return 4 * (double)D * K * (1 + parts) + 12 * r * K + 8 * parts * K + 1024 +
-           4.0 * KREIN_SLICE * (double)D * threads;
+           (k > FEW ? 4.0 * KREIN_SLICE * (double)D * threads : 0);
 }
 
 /* Some rows of a block: as they are, or in 16 bits. */

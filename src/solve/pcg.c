@@ -38,8 +38,8 @@
 #include "base/rng.h"
 #include "base/spec.h"
 #include "num/blas.h"
-#include "num/rounded.h"
 #include "solve/passes.h"
+#include "solve/pcg_rows.h"
 #include "solve/sketch.h"
 
 #include <math.h>
@@ -86,101 +86,20 @@ struct krein_pcg {
     double noise;           /* of rounded features: the deviation of their errors */
 };
 
-static double weight_of(const krein_pcg_rows *rows, int64_t i) {
-    if (rows->held && rows->held[i] >= 0) return 0;
-    return rows->weight ? rows->weight[i] : 1;
-}
-
 /* ---- what is fitted ----------------------------------------------------- */
-
-/* Sums of w z and w z^2 of a block. */
-static void add_block(krein_pcg *s, int64_t first, int64_t n, const float *z) {
-    enum { STRIP = 256 };
-    int64_t D = s->D;
-#pragma omp parallel for num_threads(s->ctx->threads) schedule(static)
-    for (int64_t j = 0; j < D; j += STRIP)
-        for (int64_t i = 0; i < n; i++) {
-            double w = weight_of(&s->rows, first + i);
-            for (int64_t a = j; a < krein__min(j + STRIP, D); a++) {
-                double v = (double)z[i * D + a];
-                s->mean[a] += w * v;
-                s->square[a] += w * v * v;
-            }
-        }
-}
-
-/* Of a block of a rounded table. Squares of all features together, in the first place, which will
- * do without a basis. part: D of each slice; weight, square: of each row. */
-static void add_codes(krein_pcg *s, int64_t first, int64_t n, const int16_t *code,
-                      const float *scale, float *part, float *weight, double *square) {
-    int64_t D = s->D, slices = (n + KREIN_SLICE - 1) / KREIN_SLICE;
-#pragma omp parallel for num_threads(s->ctx->threads) schedule(static)
-    for (int64_t t = 0; t < slices; t++) {
-        int64_t i = t * KREIN_SLICE, m = krein__min(KREIN_SLICE, n - i);
-        for (int64_t r = i; r < i + m; r++) weight[r] = (float)weight_of(&s->rows, first + r);
-        memset(part + t * D, 0, (size_t)D * sizeof *part);
-        krein__rounded_add(m, D, code + i * D, scale + i, weight + i, 1, part + t * D);
-        krein__rounded_squares(m, D, code + i * D, scale + i, square + i);
-    }
-#pragma omp parallel for num_threads(s->ctx->threads) schedule(static)
-    for (int64_t j = 0; j < D; j++)
-        for (int64_t t = 0; t < slices; t++) s->mean[j] += (double)part[t * D + j];
-    for (int64_t i = 0; i < n; i++) s->square[0] += weight_of(&s->rows, first + i) * square[i];
-}
-
-/* The sums over all rows; a sample of these (ascending rows `index`) to z. */
-static krein_status add_blocks(krein_pcg *s, int64_t sample, const int64_t *index, float *z) {
-    krein_ctx *ctx = s->ctx;
-    krein_status st = KREIN_OK;
-    krein_features *t = s->rows.features;
-    bool codes = t->rounded && !t->exact && !s->basis;
-    int64_t D = s->D, at = 0, n, slices = (t->rows + KREIN_SLICE - 1) / KREIN_SLICE;
-    const float *block = NULL, *scale = NULL;
-    const int16_t *code = NULL;
-    float *part = NULL, *weight = NULL;
-    double *square = NULL;
-    if (codes) {
-        NEW(part, slices * D);
-        NEW(weight, t->rows);
-        NEW(square, t->rows);
-    }
-    for (int64_t b = 0; b < t->blocks; b++) {
-        int64_t first = b * t->rows;
-        if (codes) {
-            TRY(krein__features_codes(t, b, &code, &scale, &n));
-            add_codes(s, first, n, code, scale, part, weight, square);
-        } else {
-            TRY(krein__features_block(t, b, &block, &n));
-            add_block(s, first, n, block);
-        }
-        for (; at < sample && index[at] < first + n; at++) {
-            int64_t i = index[at] - first;
-            if (codes)
-                krein__rounded_rows(1, D, code + i * D, scale + i, z + at * D);
-            else
-                memcpy(z + at * D, block + i * D, (size_t)D * sizeof *z);
-        }
-        TRY(krein__poll(ctx));
-    }
-done:
-    krein__free(ctx, part);
-    krein__free(ctx, weight);
-    krein__free(ctx, square);
-    return st;
-}
 
 /* The weights and means of the rows; a sample of them (ascending rows `index`) to z. */
 static krein_status look(krein_pcg *s, int64_t sample, const int64_t *index, float *z) {
     krein_status st = KREIN_OK;
     int64_t D = s->D, k = s->k;
-    double noise = 0, square = 0;
+    double square = 0;
     s->weight = 0;
     memset(s->mean, 0, (size_t)D * sizeof *s->mean);
     memset(s->square, 0, (size_t)D * sizeof *s->square);
     memset(s->ymean, 0, (size_t)k * sizeof *s->ymean);
     memset(s->yvariance, 0, (size_t)k * sizeof *s->yvariance);
     for (int64_t i = 0; i < s->n; i++) {
-        double w = weight_of(&s->rows, i);
+        double w = krein__pcg_weight(&s->rows, i);
         s->weight += w;
         for (int64_t c = 0; c < k; c++) {
             double y = s->rows.y[i * k + c];
@@ -189,12 +108,8 @@ static krein_status look(krein_pcg *s, int64_t sample, const int64_t *index, flo
         }
     }
     if (!(s->weight > 0)) return krein__fail(s->ctx, KREIN_EDATA, "all row weights are zero");
-    TRY(add_blocks(s, sample, index, z));
-    for (int64_t i = 0; s->rows.features->rounded && i < s->n; i++) {
-        double scale = (double)s->rows.features->scale[i];
-        noise += weight_of(&s->rows, i) * scale * scale / 12;
-    }
-    s->noise = sqrt(noise / s->weight);
+    TRY(krein__pcg_sums(&s->rows, s->basis != NULL, s->mean, s->square, sample, index, z));
+    s->noise = krein__pcg_noise(&s->rows);
     for (int64_t c = 0; c < k; c++) {
         s->ymean[c] /= s->weight;
         s->yvariance[c] = fmax(s->yvariance[c] / s->weight - s->ymean[c] * s->ymean[c], 0);
@@ -230,7 +145,7 @@ static krein_status take_sample(krein_pcg *s, int64_t sample, float **out, doubl
                       s->n, sample, index);
     TRY(look(s, sample, index, z));
     for (int64_t i = 0; i < sample; i++) {
-        double w = weight_of(&s->rows, index[i]);
+        double w = krein__pcg_weight(&s->rows, index[i]);
         *weight += w;
         for (int64_t j = 0; j < D; j++)
             z[i * D + j] = (float)(sqrt(w) * ((double)z[i * D + j] - s->mean[j]));
@@ -372,12 +287,12 @@ done:
 }
 
 double krein__pcg_bytes(int64_t n, int64_t D, int64_t k, int64_t rows, int threads, bool basis,
-                        const krein_pcg_options *o) {
+                        bool rounded, const krein_pcg_options *o) {
     int64_t sample = krein__min(o->sample, n);
     double m = (double)o->columns, d = (double)D;
-    double look = 4 * d * ((double)rows / KREIN_SLICE + 1) + 12 * (double)rows;
-    double rest = krein__passes_bytes(D, o->columns, rows, threads) + look + 32 * m * d +
-                  8 * m * ((double)sample + 48);
+    double look = rounded ? 4 * d * ((double)rows / KREIN_SLICE + 1) + 12 * (double)rows : 0;
+    double rest = krein__passes_bytes(D, o->columns, rows, rounded ? threads : 0) + look +
+                  32 * m * d + 8 * m * ((double)sample + 48);
     if (basis) /* a sample of D rows and a factor in single precision, or what iterates */
         return 16 * d + 16 * (double)k + krein__factor_bytes(D, threads) + rest + 8 * m * d +
                (8 * d + 8) * d + 8192;
@@ -404,7 +319,7 @@ static void product_residuals(const void *state, int64_t first, int64_t n, float
     int64_t m = w->columns;
     (void)wide;
     for (int64_t i = 0; i < n; i++) {
-        double weight = weight_of(&w->s->rows, first + i);
+        double weight = krein__pcg_weight(&w->s->rows, first + i);
         for (int64_t c = 0; c < m; c++) {
             double r = weight * ((double)score[i * m + c] - w->s->column[c].shift);
             score[i * m + c] = (float)r;
@@ -421,7 +336,7 @@ static void target_residuals(const void *state, int64_t first, int64_t n, float 
     int64_t m = w->columns;
     (void)wide;
     for (int64_t i = 0; i < n; i++) {
-        double weight = weight_of(&s->rows, first + i);
+        double weight = krein__pcg_weight(&s->rows, first + i);
         int64_t held = s->rows.held ? s->rows.held[first + i] : -1;
         for (int64_t c = 0; c < m; c++) {
             const column *a = s->column + c;
@@ -546,6 +461,14 @@ done:
     return st;
 }
 
+/* Predictions of held rows have the intercept that goes with the exact features, too. */
+static void shift_scores(const krein_pcg *s, const sweep *sw, int64_t at, double shift) {
+    for (int64_t i = 0; s->rows.held && i < s->n; i++) {
+        int64_t held = s->rows.held[i];
+        if (held >= 0) sw->score[held * sw->all + at] += shift;
+    }
+}
+
 /* Residuals and P^-1 times them of the *m columns, at w. Those that are done drop out. */
 static krein_status begin_round(krein_pcg *s, int64_t *m, const double *w, sweep *sw,
                                 const krein_pcg_limits *o, krein_pcg_result *out) {
@@ -556,7 +479,9 @@ static krein_status begin_round(krein_pcg *s, int64_t *m, const double *w, sweep
         memcpy(s->p + c * D, w + s->column[c].at * D, (size_t)D * sizeof *w);
     TRY(run(s, target_residuals, sw, s->p, s->r));
     for (int64_t c = 0; c < *m; c++) {
-        s->progress[s->column[c].at].shift = s->sum[c] / s->weight;
+        double shift = s->sum[c] / s->weight;
+        s->progress[s->column[c].at].shift = shift;
+        if (sw->score && s->rows.features->rounded) shift_scores(s, sw, s->column[c].at, shift);
         for (int64_t j = 0; j < D; j++) s->r[c * D + j] -= s->column[c].lambda * s->p[c * D + j];
     }
     precondition(s, *m);
@@ -607,6 +532,7 @@ typedef struct task {
     sweep sweep;
     const krein_pcg_limits *limits;
     krein_pcg_result *result;
+    bool coarse; /* the errors of rounded features matter, and rounds have ended for that */
 } task;
 
 /* The errors of rounded features in the predictions, in parts of these: the worst solution's. */
@@ -620,7 +546,7 @@ static double noise_of(const krein_pcg *s, const task *t) {
     return most;
 }
 
-/* Rounds until all columns are done, or until the errors of rounded features matter. */
+/* Rounds until all columns are done, or features are too coarse. */
 static krein_status rounds(krein_pcg *s, task *t, digits which) {
     krein_status st = KREIN_OK;
     krein_features *features = s->rows.features;
@@ -638,7 +564,8 @@ static krein_status rounds(krein_pcg *s, task *t, digits which) {
         TRY(iterate(s, left, t->w, t->limits, t->result));
         memcpy(s->column, s->round, (size_t)left * sizeof *s->round);
         if (late(t->limits, t->result)) continue; /* the next round says how far they are */
-        if (which == ROUNDED && noise_of(s, t) > t->limits->tol) break;
+        t->coarse = which == ROUNDED && noise_of(s, t) > t->limits->tol;
+        if (t->coarse) break;
         if (which == CORRECTED && !t->sweep.score) end_round(s, &left, t->limits, t->result);
     }
 done:
@@ -654,7 +581,7 @@ krein_status krein__pcg_solve(krein_pcg *s, int64_t lambdas, const double *lambd
     krein_status st = KREIN_OK;
     int64_t D = s->D, k = s->k, all = lambdas * k, before = s->passes.count;
     double low = INFINITY, high = 0;
-    task t = {all, lambda, w, {.s = s, .score = score, .all = all}, o, out};
+    task t = {all, lambda, w, {.s = s, .score = score, .all = all}, o, out, false};
     *out = (krein_pcg_result){0};
     for (int64_t l = 0; l < lambdas; l++) {
         low = fmin(low, lambda[l]);
@@ -664,17 +591,21 @@ krein_status krein__pcg_solve(krein_pcg *s, int64_t lambdas, const double *lambd
     memset(w, 0, (size_t)(all * D) * sizeof *w);
     for (int64_t c = 0; c < all; c++) s->progress[c] = (progress){.first = -1};
     TRY(rounds(s, &t, ROUNDED));
-    double noise = noise_of(s, &t);
-    if (noise > o->tol && noise <= LOST && !late(o, out)) TRY(rounds(s, &t, CORRECTED));
-    if (noise > o->tol && (noise > LOST || out->residual > FAR * o->tol) && !late(o, out)) {
+    double noise = t.coarse ? noise_of(s, &t) : 0;
+    if (t.coarse && noise <= LOST) TRY(rounds(s, &t, CORRECTED));
+    bool exact = noise > LOST || (noise > 0 && out->residual > FAR * o->tol && !late(o, out));
+    if (exact) {
         krein__features_exact(s->rows.features, true);
         TRY(look(s, 0, NULL, NULL));
+        s->passes.count++;
         TRY(rounds(s, &t, EXACT));
     }
     if (s->basis) krein__basis_to_raw(s->basis, all, w);
     for (int64_t c = 0; c < all; c++)
         intercept[c] = s->ymean[c % k] - krein__ddot(D, s->mean, w + c * D) + s->progress[c].shift;
     out->passes = s->passes.count - before;
+    krein__features_exact(s->rows.features, false);
+    if (exact) TRY(look(s, 0, NULL, NULL)); /* the means are those of rounded ones again */
 done:
     krein__features_exact(s->rows.features, false);
     return st;
@@ -684,7 +615,9 @@ const krein_class krein__solver_pcg = {
     .name = "pcg",
     .summary = "ridge regression on features by preconditioned conjugate gradients",
     .cite = "frangella2023",
-    .details = "Needs no D x D numbers: passes over the features, kept or made again, 4 n D flops "
-               "an output each; preconditioned by eigenvectors of a sample of the rows. Random "
-               "features of more than 64 MB are in 16 bits, and made once more for the last round. "
-               "Used by krr where the normal equations do not fit into memory, or with solver=pcg."};
+    .details =
+        "Needs no D x D numbers: passes over the features, kept or made again, 4 n D flops "
+        "an output each; preconditioned by eigenvectors of a sample of the rows. Features of more "
+        "than 8,192 rows and 64 MB, but kernel values at landmarks, are in 16 bits, and made once "
+        "more for the last round. "
+        "Used by krr where the normal equations do not fit into memory, or with solver=pcg."};

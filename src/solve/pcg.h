@@ -60,8 +60,8 @@ typedef struct krein_pcg_result {
 krein_status krein__pcg_solve(krein_pcg *s, int64_t lambdas, const double *lambda,
                               const krein_pcg_limits *limits, double *w, double *intercept,
                               double *score, krein_pcg_result *out);
-/* basis: there will be one, which is not counted. */
+/* basis: there will be one, which is not counted. rounded: the features are a rounded table. */
 double krein__pcg_bytes(int64_t n, int64_t D, int64_t k, int64_t rows, int threads, bool basis,
-                        const krein_pcg_options *options);
+                        bool rounded, const krein_pcg_options *options);
 
 #endif
