@@ -17,7 +17,8 @@ static krein_status keep_score(void *user, const krein_prediction *p) {
     return KREIN_OK;
 }
 
-/* Metrics of held-out rows with the defaults; scores: of all rows, or NULL. */
+/* Metrics of held-out rows with the defaults; scores: of all rows, or NULL. With scores, numbers
+ * are as they stand in the file: rows of LIBSVM have no logarithms. */
 static krein_metrics held_out(krein_ctx *ctx, const char *path, const char *map, uint64_t seed,
                               first_scores *scores) {
     krein_data_options d;
@@ -29,6 +30,7 @@ static krein_metrics held_out(krein_ctx *ctx, const char *path, const char *map,
     krein_data_options_init(&d);
     krein_train_options_init(&o);
     d.label = strstr(path, ".libsvm") ? NULL : "first";
+    if (scores) d.types = KREIN_TYPES_PLAIN;
     o.holdout = .3;
     o.seed = seed;
     o.map = map;
