@@ -10,7 +10,7 @@
  * whitened features, of which none are lost to single precision (solve/precondition.c). Two
  * Cholesky factors of the landmarks' kernel matrix make a preconditioner that leaves ten to twenty
  * passes (rudi2017b). They are not rounded: their weights are large and cancel, and 16 bits took up
- * to half as many passes again for predictions ten times as far off (docs/results/solver.md).
+ * to a third more passes for predictions up to 13 times as far off (docs/results/solver.md).
  *
  * Other features are preconditioned by a Cholesky factor of the covariance of TIMES D rows, where D
  * x D numbers fit, which leaves about ten passes; else by eigenvectors of fewer (solve/sketch.c).
