@@ -60,12 +60,13 @@ done:
 }
 
 /* Ends where a step gains less than LITTLE over the best before it, the first one only where it
- * loses. While nothing was found at all: where it loses after one that gained, or a second time. */
-static bool goes_on(const krein_tuner *t, int step, double loss, double before, int *against) {
+ * loses. While nothing was found at all: where it loses after another that gained or lost, which
+ * *moved says. */
+static bool goes_on(const krein_tuner *t, int step, double loss, double before, bool *moved) {
     static const double LITTLE = 0.005, NO_SIGNAL = 0.9, LOST = 1.02;
-    bool lost = loss > LOST * before;
-    if (lost || (loss < before && *against == 0)) ++*against;
-    if (fmin(loss, before) > NO_SIGNAL * t->s.total) return !lost || *against < 2;
+    bool lost = loss > LOST * before, again = *moved;
+    *moved = *moved || lost || loss < before;
+    if (fmin(loss, before) > NO_SIGNAL * t->s.total) return !(lost && again);
     return step == 1 ? !lost : loss < (1 - LITTLE) * before;
 }
 
@@ -89,8 +90,7 @@ krein_status krein__tuner_learn_metric(krein_tuner *t, krein_metric_kind kind,
     krein_ctx *ctx = t->ctx;
     krein_status st = KREIN_OK;
     krein_tuner_candidate c = *from;
-    bool more;
-    int against = 0; /* going on */
+    bool more, moved = false;
     c.n = t->s.n;
     c.step = 0;
     NEW(c.alpha, c.n * t->s.k);
@@ -106,7 +106,7 @@ krein_status krein__tuner_learn_metric(krein_tuner *t, krein_metric_kind kind,
         TRY(krein__tuner_run_all(t, &c, 1));
         double before = best->loss;
         if (c.loss < before) *best = c;
-        if (!goes_on(t, step, c.loss, before, &against)) break;
+        if (!goes_on(t, step, c.loss, before, &moved)) break;
     }
 done:
     krein__free(ctx, c.alpha);
