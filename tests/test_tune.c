@@ -289,6 +289,26 @@ static void finds_columns(void) {
     krein_ctx_destroy(ctx);
 }
 
+/* Two columns among 60 that tell something together alone: no kernel sees them without a metric,
+ * and the gradients of such a fit do not show them. */
+static void finds_pair(void) {
+    enum { D = 60 };
+    krein_ctx *ctx = test_ctx(2);
+    krein_tune_options o = usual();
+    rows r = make_rows(900, D, 1, 8);
+    krein_tuned t;
+    for (int64_t i = 0; i < r.n; i++) r.y[i] = (r.x[i * D + A] - .5f) * (r.x[i * D + B] - .5f) > 0;
+    CHECK(tune_rows(ctx, &r, true, &o, &t) == KREIN_OK);
+    check_usable(&t, D);
+    CHECK(t.metric == KREIN_METRIC_DIAGONAL && t.factor);
+    for (int64_t j = 0; t.factor && j < D; j++)
+        if (j != A && j != B) CHECK(t.factor[j] < fmin(t.factor[A], t.factor[B]) / 4);
+    CHECK(least(&t, false) > 0.4 && least(&t, true) < 0.15);
+    krein__tuned_clear(ctx, &t);
+    drop(&r);
+    krein_ctx_destroy(ctx);
+}
+
 /* More classes than have a target of their own: the same columns are found, with errors better than
  * of a guess among neighbours. */
 static void many_classes(void) {
@@ -614,6 +634,7 @@ int main(int argc, char **argv) {
     RUN(leave_one_out);
     RUN(machines_by_weights);
     RUN(finds_columns);
+    RUN(finds_pair);
     RUN(many_classes);
     RUN(no_signal);
     RUN(mixtures);

@@ -280,7 +280,6 @@ static void adopt(krein_reader *r, krein_reader *first) {
     r->delimiter = first->delimiter;
     r->column = first->column;
     r->ncolumn = first->ncolumn;
-    r->state->buffer = first->state->buffer;
     c->format = first->cls->name;
     c->delimiter = first->delimiter;
     first->column = NULL;
@@ -366,6 +365,7 @@ krein_status krein__chain_open(krein_ctx *ctx, const char *path, char **file, in
     file = NULL;
     TRY(measure(r));
     TRY(look_at_all(r, options));
+    r->state->buffer = krein__reader_good_buffer(r, options);
     *out = r;
     r = NULL;
 done:

@@ -82,9 +82,12 @@ done:
     return st;
 }
 
-/* Some megabytes for each thread, but a small part of the memory budget. */
-static size_t good_buffer(const krein_ctx *ctx) {
-    uint64_t wanted = (uint64_t)BUFFER * (uint64_t)ctx->threads, most = ctx->budget / 32;
+size_t krein__reader_good_buffer(const krein_reader *r, const krein_reader_options *options) {
+    enum { RATIO = 8 }; /* by which gzip makes numbers shorter, about */
+    uint64_t wanted = (uint64_t)BUFFER * (uint64_t)r->ctx->threads, most = r->ctx->budget / 32;
+    uint64_t content = r->bytes < 0 ? wanted : (uint64_t)r->bytes * (r->gzip ? RATIO : 1) + SMALL;
+    if (options->buffer) return options->buffer < LEAST ? LEAST : options->buffer;
+    if (content < wanted) wanted = content;
     if (most < SMALL) most = SMALL;
     return (size_t)(wanted < most ? wanted : most);
 }
@@ -101,8 +104,7 @@ static krein_status open_file(krein_ctx *ctx, const char *path, const krein_read
     TRY(krein__bytes_open(ctx, r->path, &r->state->in));
     r->gzip = krein__bytes_gzip(r->state->in);
     r->bytes = krein__bytes_size(r->state->in);
-    r->state->buffer = options->buffer ? options->buffer : good_buffer(ctx);
-    if (r->state->buffer < LEAST) r->state->buffer = LEAST;
+    r->state->buffer = krein__reader_good_buffer(r, options);
     if (options->format) {
         int k = 0;
         while (k < 3 && strcmp(options->format, classes[k]->name)) k++;

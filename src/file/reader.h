@@ -166,6 +166,9 @@ krein_status krein__reader_begin(krein_reader *r);
 krein_status krein__reader_seek(krein_reader *r, const krein_mark *to);
 /* Errors and memory go to another context from now on: that of the thread that reads. */
 void krein__reader_use(krein_reader *r, krein_ctx *ctx);
+/* Bytes to read at a time unless the options say it: some megabytes for each thread, but a small
+ * part of the memory budget, and not much more than the file has. */
+size_t krein__reader_good_buffer(const krein_reader *r, const krein_reader_options *options);
 /* Bytes read at a time, from the next begin on. */
 void krein__reader_buffer(krein_reader *r, size_t bytes);
 /* What reading a batch takes, roughly: its text or array, and the rows made of it. */

@@ -4,18 +4,19 @@
  *     1a again with the logarithms of heavy-tailed columns (log.h), all and some (tune_logs.c), if
  *        there are any: they stay where the error on V is less by more than its standard error
  *     2  the metric: gradients of the better of the L1 and the L2 kernel on all of S, some times;
- *        the step of least error on V is kept (radhakrishnan2024)
- *     3  every kernel under that metric, the L1 kernel under its square too, on few rows
- *     4  the best without and the best with a metric, and others not far behind, on all of S
- *     5  least squared error on V wins; a metric must win by more than chance, 1.5 / sqrt(|V|) of
- *        the error, and leave no more rows in a wrong class
- *     6  with more effort sums of the winner and another kernel (tune_mix.c); on few rows support
- *        vector machines (tune_svm.c)
+ *        the step of least error on V is kept (radhakrishnan2024). The first fit has no metric,
+ *        or factors of what the columns tell alone and two at a time (screen.h), where that is
+ * better 3  every kernel under that metric, the L1 kernel under its square too, on few rows 4  the
+ * best without and the best with a metric, and others not far behind, on all of S 5  least squared
+ * error on V wins; a metric must win by more than chance, 1.5 / sqrt(|V|) of the error, and leave
+ * no more rows in a wrong class 6  with more effort sums of the winner and another kernel
+ * (tune_mix.c); on few rows support vector machines (tune_svm.c)
  *
  * METRIC's rules; rows are counted so that two cores need a second or two. */
 #include "select/tuner.h"
 
 #include "base/recycle.h"
+#include "select/screen.h"
 
 #include <math.h>
 #include <string.h>
@@ -216,13 +217,14 @@ static const krein_tuner_candidate *learner(const krein_tuner *t) {
 
 static krein_status procedure(krein_tuner *t) {
     krein_status st = KREIN_OK;
-    krein_tuner_candidate best = {0};
+    krein_tuner_candidate best = {0}, start;
     TRY(krein__tune_view(&t->s, KREIN_METRIC_NONE, NULL, &t->view[t->views++]));
     TRY(krein__tuner_plain(t, 0));
     TRY(krein__tuner_logs(t));
     bool metric = try_metric(t);
     if (metric) {
-        TRY(krein__tuner_learn_metric(t, KREIN_METRIC_DIAGONAL, learner(t), &best));
+        TRY(krein__tuner_start(t, learner(t), &start));
+        TRY(krein__tuner_learn_metric(t, KREIN_METRIC_DIAGONAL, &start, &best));
         if (best.view > 0 && !krein__tuner_late(t)) TRY(krein__tuner_users(t, &best));
     }
     if (metric && full_fits(t) && !krein__tuner_late(t)) {
@@ -293,7 +295,8 @@ double krein__tune_flops(int64_t n, int64_t d, int64_t k, double effort) {
     double F = (double)fit, S = (double)krein__min(KREIN_TUNER_FEW, fit), D = (double)d,
            V = (double)held;
     double small = 60 * S * S * (S + 2 * D), large = 40 * F * F * (F + 2 * D + 2 * (double)k);
-    return small + large + KREIN_TUNER_STEPS * 4 * F * F * D * (double)(k + 1) + 20 * 2 * V * F * D;
+    return small + large + KREIN_TUNER_STEPS * 4 * F * F * D * (double)(k + 1) +
+           20 * 2 * V * F * D + krein__screen_flops(fit, d, k);
 }
 
 double krein__tune_bytes(int64_t n, int64_t d, int64_t k, double effort, int threads) {
@@ -302,5 +305,5 @@ double krein__tune_bytes(int64_t n, int64_t d, int64_t k, double effort, int thr
     double F = (double)fit, V = (double)held, D = (double)d;
     threads = (int)krein__min(threads, KREIN_TUNER_BASES); /* no more candidates run at once */
     return threads * 8 * (4 * F * F + V * F + 4 * F * (double)k) +
-           4 * (KREIN_TUNER_VIEWS + 2) * (F + V) * D;
+           4 * (KREIN_TUNER_VIEWS + 2) * (F + V) * D + krein__screen_bytes(fit, d, k, threads);
 }

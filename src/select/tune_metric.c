@@ -3,6 +3,7 @@
 #include "select/tuner.h"
 
 #include "select/agop.h"
+#include "select/screen.h"
 
 #include <math.h>
 
@@ -82,8 +83,46 @@ static krein_status search_few(krein_tuner *t, krein_tuner_candidate *c) {
     return st == KREIN_OK ? krein__tuner_walked(t, &on_few) : st;
 }
 
-/* The path of metrics from a candidate without one; *best: the candidate of
- * the best step. */
+/* Factors from what the columns tell alone and two at a time (screen.h). No column is left out
+ * for good: REST of all stands for what these statistics do not see. */
+static krein_status screened_view(krein_tuner *t, bool *found) {
+    static const double REST = 0.1;
+    krein_ctx *ctx = t->ctx;
+    krein_status st = KREIN_OK;
+    int64_t d = t->s.d;
+    double *h = NULL, *a = NULL, sum = 0;
+    krein_rows x = krein__matrix_rows(&t->s.fit);
+    NEW(h, d);
+    NEW(a, d);
+    TRY(krein__screen(ctx, &x, t->s.k, t->s.y, t->s.weight, h));
+    for (int64_t j = 0; j < d; j++) sum += h[j];
+    for (int64_t j = 0; j < d; j++) h[j] += REST * sum / (double)d;
+    *found = krein__metric_factors(d, h, 1, a);
+    if (*found) TRY(krein__tune_view(&t->s, KREIN_METRIC_DIAGONAL, a, &t->view[t->views++]));
+done:
+    krein__free(ctx, h);
+    krein__free(ctx, a);
+    return st;
+}
+
+krein_status krein__tuner_start(krein_tuner *t, const krein_tuner_candidate *plain,
+                                krein_tuner_candidate *start) {
+    krein_status st = KREIN_OK;
+    krein_tuner_candidate c = *plain;
+    bool found = false;
+    *start = *plain;
+    TRY(screened_view(t, &found));
+    if (!found) goto done;
+    c.view = t->views - 1;
+    c.c = 1;
+    c.step = 2;
+    TRY(krein__tuner_run_all(t, &c, 1));
+    if (c.loss < plain->loss) *start = c;
+done:
+    return st;
+}
+
+/* The path of metrics from a candidate; *best: the candidate of the best step. */
 krein_status krein__tuner_learn_metric(krein_tuner *t, krein_metric_kind kind,
                                        const krein_tuner_candidate *from,
                                        krein_tuner_candidate *best) {
