@@ -34,7 +34,7 @@ static problem make(krein_ctx *ctx, int64_t n, int64_t k, bool weights, const ch
     }
     CHECK(krein__kernel_parse(ctx, kernel, &p.kernel) == KREIN_OK);
     krein_rows rows = krein__rows_dense(n, D, p.x, D);
-    CHECK(krein__half_make(ctx, p.kernel, &rows, &p.half) == KREIN_OK);
+    CHECK(krein__half_make(ctx, p.kernel, &rows, true, 0, &p.half) == KREIN_OK);
     for (int64_t e = 0; p.half.value && e < n * n; e++)
         p.K[e] = krein__half_at(&p.half, e / n, e % n);
     return p;
@@ -64,8 +64,31 @@ static double deviation(int64_t n, const double *y) {
 
 /* ---- half of the matrix -------------------------------------------------- */
 
-/* One row; a band less one row, a whole one, one more; several. A tile's products are float32: the
- * errors of n terms of size 1, each about 2^-24, add up as their root. */
+/* Products of the half with c columns on one and two threads, beside those of its values. A tile's
+ * products are float32: the errors of n terms of the diagonal's size, each about 2^-24 of it, add
+ * up as their root. */
+static void check_products(krein_ctx *one, krein_ctx *two, problem *p, int64_t c) {
+    int64_t n = p->n;
+    double *v = test_new(n * c, sizeof *v), *want = test_new(n * c, sizeof *want);
+    double *got = test_new(n * c, sizeof *got), *again = test_new(n * c, sizeof *again);
+    double *room = test_new(krein__half_room(n, c, 2), sizeof *room);
+    for (int64_t e = 0; e < n * c; e++) v[e] = test_random();
+    krein__pgemm(one, false, false, n, c, n, 1, p->K, n, v, c, 0, want, c);
+    krein__half_multiply(&p->half, c, v, got, room);
+    for (int64_t e = 0; e < n * c; e++)
+        CHECK_ABS(got[e], want[e], 1e-6 * p->K[0] * sqrt((double)n));
+    p->half.ctx = two;
+    krein__half_multiply(&p->half, c, v, again, room);
+    p->half.ctx = one;
+    CHECK(memcmp(got, again, (size_t)(n * c) * sizeof *got) == 0);
+    free(v);
+    free(want);
+    free(got);
+    free(again);
+    free(room);
+}
+
+/* One row; a band less one row, a whole one, one more; several. */
 static void products(void) {
     static const int64_t sizes[] = {1, KREIN_BAND - 1, KREIN_BAND, KREIN_BAND + 1,
                                     2 * KREIN_BAND + 9};
@@ -79,29 +102,70 @@ static void products(void) {
         double worst = 0;
         for (int64_t e = 0; e < n * n; e++) worst = fmax(worst, fabs(full[e] - p.K[e]));
         CHECK(worst < 1e-7);
-        for (int64_t c = 1; c <= 3; c += 2) {
-            double *v = test_new(n * c, sizeof *v), *want = test_new(n * c, sizeof *want);
-            double *got = test_new(n * c, sizeof *got), *again = test_new(n * c, sizeof *again);
-            double *room = test_new(krein__half_room(n, c, 2), sizeof *room);
-            for (int64_t e = 0; e < n * c; e++) v[e] = test_random();
-            krein__pgemm(one, false, false, n, c, n, 1, p.K, n, v, c, 0, want, c);
-            krein__half_multiply(&p.half, c, v, got, room);
-            for (int64_t e = 0; e < n * c; e++) CHECK_ABS(got[e], want[e], 1e-6 * sqrt((double)n));
-            p.half.ctx = two;
-            krein__half_multiply(&p.half, c, v, again, room);
-            p.half.ctx = one;
-            CHECK(memcmp(got, again, (size_t)(n * c) * sizeof *got) == 0);
-            free(v);
-            free(want);
-            free(got);
-            free(again);
-            free(room);
-        }
+        for (int64_t c = 1; c <= 3; c += 2) check_products(one, two, &p, c);
         free(full);
         drop(one, &p);
         krein_ctx_destroy(one);
         krein_ctx_destroy(two);
     }
+}
+
+/* 16 bits: even errors of half a step at most, but for the rounding of float32; products with few
+ * columns and with many. Where the ridge is too small for that, values in float32. */
+static void rounded(void) {
+    enum { N = KREIN_BAND + 77 };
+    static const char *const kernels[] = {"laplacian(sigma=2)", "exponential(sigma=2)",
+                                          "3 * gaussian(sigma=1)"};
+    krein_ctx *one = test_ctx(1), *two = test_ctx(2);
+    for (int t = 0; t < (test_sanitized() ? 1 : 3); t++) {
+        problem p = make(one, N, 1, false, kernels[t]);
+        krein_rows rows = krein__rows_dense(N, D, p.x, D);
+        krein_half coarse = {0}, fine = {0};
+        double top = t == 2 ? 3 : 1, step = top / 32767, square = 0, worst = 0, float32 = 0;
+        double least = 4 * sqrt(N / 12.) * step;
+        CHECK(krein__half_make(one, p.kernel, &rows, false, .99 * least, &fine) == KREIN_OK);
+        CHECK(fine.value && !fine.code && krein__half_ridge(&fine) == 0);
+        CHECK(krein__half_make(one, p.kernel, &rows, false, 1.01 * least, &coarse) == KREIN_OK);
+        CHECK(coarse.code && !coarse.value);
+        CHECK_REL(krein__half_ridge(&coarse), least, 1e-6);
+        for (int64_t e = 0; e < (int64_t)N * N; e++) {
+            int64_t i = e / N, j = e % N;
+            double error = krein__half_at(&coarse, i, j) - p.K[e];
+            if (i == j) CHECK(fabs(error) <= 1e-6 * top);
+            float32 = fmax(float32, fabs(krein__half_at(&fine, i, j) - p.K[e]));
+            worst = fmax(worst, fabs(error));
+            square += error * error;
+            p.K[e] = krein__half_at(&coarse, i, j);
+        }
+        CHECK(float32 < 1e-5 * top && worst < .5 * step + float32 + 1e-6 * top);
+        CHECK_REL(square / ((double)N * N) / (step * step / 12), 1, .05);
+        krein__half_clear(&fine);
+        krein__half_clear(&p.half);
+        p.half = coarse;
+        check_products(one, two, &p, 1);
+        check_products(one, two, &p, 2 + t);
+        check_products(one, two, &p, 20);
+        drop(one, &p);
+    }
+    krein_ctx_destroy(one);
+    krein_ctx_destroy(two);
+}
+
+/* A number that is not finite is found in any form. */
+static void not_finite(void) {
+    krein_ctx *ctx = test_ctx(1);
+    krein_kernel *kernel = NULL;
+    float x[4] = {1, 2, INFINITY, 4};
+    krein_rows rows = krein__rows_dense(4, 1, x, 1);
+    CHECK(krein__kernel_parse(ctx, "poly(degree=2)", &kernel) == KREIN_OK);
+    for (int t = 0; t < 3; t++) {
+        krein_half half = {0};
+        CHECK(krein__half_make(ctx, kernel, &rows, t == 0, t == 2 ? (double)INFINITY : 0, &half) ==
+              KREIN_ENUMERIC);
+        CHECK(!half.code && !half.value);
+    }
+    krein__kernel_destroy(ctx, kernel);
+    krein_ctx_destroy(ctx);
 }
 
 /* ---- the solver ---------------------------------------------------------- */
@@ -292,7 +356,7 @@ static void every_allocation_fails(void) {
         krein_kernel_pcg *s = NULL;
         krein_pcg_limits limits = {1e-6, 100, 0, "test"};
         krein_pcg_result r;
-        krein_status st = krein__half_make(ctx, p.kernel, &x, &half);
+        krein_status st = krein__half_make(ctx, p.kernel, &x, false, 1, &half);
         if (st == KREIN_OK) st = krein__kernel_pcg_create(&half, &rows, 6, 2, 1, &s);
         if (st == KREIN_OK) st = krein__kernel_pcg_solve(s, 2, lambda, &limits, alpha, b, NULL, &r);
         CHECK(st == (test_has_failed(&memory) ? KREIN_EMEMORY : KREIN_OK));
@@ -430,6 +494,8 @@ int main(int argc, char **argv) {
     (void)argc;
     test_start(argv);
     RUN(products);
+    RUN(rounded);
+    RUN(not_finite);
     RUN(solutions);
     RUN(held_rows);
     RUN(same_bits_on_any_threads);

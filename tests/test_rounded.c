@@ -62,6 +62,27 @@ static void odd_rows(void) {
     }
 }
 
+/* With a scale that is given: numbers beyond it are cut, and those that are not finite are told. */
+static void given_scale(void) {
+    static codes s;
+    test_random_state = 88172645463325252u;
+    for (int j = 0; j < D; j++) s.z[j] = (float)test_random();
+    s.z[5] = 3;
+    s.z[D - 1] = -3;
+    for (int d = 1; d <= D; d += 13) {
+        CHECK(krein__round_by(d, s.z, 2.F / 32767, s.code));
+        for (int j = 0; j < d; j++) {
+            double want = fmax(-32767, fmin(32767, (double)s.z[j] * 32767 / 2));
+            CHECK(fabs((double)s.code[j] - want) <= .51);
+        }
+    }
+    CHECK(krein__round_by(D, s.z, 0, s.code) && s.code[5] == 0);
+    for (int t = 0; t < 3; t++) {
+        s.z[7] = t == 0 ? NAN : t == 1 ? INFINITY : -INFINITY;
+        CHECK(!krein__round_by(D, s.z, 1, s.code) && krein__round_by(7, s.z, 1, s.code));
+    }
+}
+
 /* Products with vectors, for numbers of rows and columns around those of the vectors, against sums
  * in double: sums of D products in float32 are within D 2^-24 of the sum of their sizes. */
 static void products(void) {
@@ -109,6 +130,7 @@ int main(int argc, char **argv) {
     test_start(argv);
     RUN(near);
     RUN(odd_rows);
+    RUN(given_scale);
     RUN(products);
     return DONE();
 }

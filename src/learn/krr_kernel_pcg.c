@@ -25,8 +25,10 @@
 enum {
     LANDMARKS =
         1000, /* rows of the preconditioner, at least (half of the rows where they are few), */
-    LANDMARKS_MOST = 3000,
-    SHARE = 15, /* and this part of the rows */
+    LANDMARKS_MOST = 1500,
+    SHARE = 15,         /* and this part of the rows */
+    LARGE = 20000,      /* rows: more are solved to fewer digits, from values in float32, */
+    VERY_LARGE = 32000, /* and these kept in 16 bits, where lambda allows that */
     HELD_ROWS = 2000,
     SAMPLE = 1024,
     TRIO = 3,  /* lambdas at a time */
@@ -43,6 +45,8 @@ enum {
  * rows held out is 3 % above that of the end, which is enough for a report.
  */
 static const double TOL = 3e-5, CHOICE_TOL = 1e-2, CLASS_TOL = 5e-2, HELD_TOL = 0.1;
+/* Many rows: */
+static const double LARGE_TOL = 3e-3;
 
 static int64_t landmarks_of(int64_t n) {
     int64_t m = krein__max(LANDMARKS, krein__min(LANDMARKS_MOST, n / SHARE));
@@ -190,7 +194,8 @@ static double step_of(double middle, int64_t steps) {
 static krein_status search(fitting *f, double middle, krein_path *path) {
     krein_status st = KREIN_OK;
     int64_t low = -1, high = 1;
-    double lambda[TRIO];
+    double lambda[TRIO], least = krein__half_ridge(&f->K) / krein__total_weight(&f->all);
+    while (step_of(middle, low) < least) middle = step_of(middle, 1);
     for (int64_t l = 0; l < TRIO; l++) lambda[l] = step_of(middle, low + l);
     int64_t steps = f->all.k > MANY ? COMBINED_STEPS : CHOICE_STEPS;
     TRY(compare(f, steps, TRIO, lambda, path));
@@ -199,7 +204,7 @@ static krein_status search(fitting *f, double middle, krein_path *path) {
     for (int64_t more = 0; more < most && !krein__late(f->deadline); more++) {
         double best = path->lambda[krein__path_least(path)];
         bool down = best == step_of(middle, low), up = best == step_of(middle, high);
-        if (!down && !up) break;
+        if ((!down && !up) || (down && step_of(middle, low - 2) < least)) break;
         for (int64_t l = 0; l < 2; l++)
             lambda[l] = step_of(middle, down ? low - 2 + l : high + 1 + l);
         low -= down ? 2 : 0;
@@ -289,6 +294,14 @@ done:
     return st;
 }
 
+/* What is added to the diagonal: of very many rows, whose matrix would take too long to read in
+ * float32, so much as 16 bits need, unless less is asked for. */
+static double ridge_of(const fitting *f) {
+    const krein_job *job = f->job;
+    if (job->n <= VERY_LARGE) return 0;
+    return job->lambda < 0 ? (double)INFINITY : krein__total_weight(&f->all) * job->lambda;
+}
+
 static krein_status begin(fitting *f, bool path) {
     krein_job *job = f->job;
     krein_ctx *ctx = job->ctx;
@@ -296,7 +309,7 @@ static krein_status begin(fitting *f, bool path) {
     int64_t n = job->n, columns = columns_of(f->all.k, path);
     krein_rows x = krein__map_landmarks(job->model->map);
     NEW(f->fold, n);
-    TRY(krein__half_make(ctx, job->model->map->kernel, &x, &f->K));
+    TRY(krein__half_make(ctx, job->model->map->kernel, &x, n <= LARGE, ridge_of(f), &f->K));
     NEW(f->alpha, n * columns);
     NEW(f->fit, n * columns);
     NEW(f->intercept, columns);
@@ -319,8 +332,9 @@ static krein_status fit_all(fitting *f) {
     krein_ctx *ctx = job->ctx;
     krein_status st = KREIN_OK;
     krein_model *m = job->model;
-    bool best = krein__job_classes(job) && m->k > 1;
-    krein_pcg_limits limits = {best ? CLASS_TOL : TOL, STEPS, job->deadline, "fitting"};
+    bool large = job->n > LARGE, classes = krein__job_classes(job) && (m->k > 1 || large);
+    double tol = classes ? CLASS_TOL : large ? LARGE_TOL : TOL;
+    krein_pcg_limits limits = {tol, STEPS, job->deadline, "fitting"};
     krein_pcg_result r;
     TRY(krein__kernel_pcg_hold(f->pcg, NULL, -1));
     TRY(krein__kernel_pcg_solve(f->pcg, 1, &job->lambda, &limits, f->alpha, m->intercept, NULL,

@@ -50,6 +50,9 @@ void krein__sdot_rows(int64_t rows, int64_t n, const float *a, int64_t lda, cons
 enum { KREIN_BOTH = 4 };
 void krein__both(int64_t rows, int64_t n, int64_t c, const float *T, int64_t ld, const float *v,
                  int64_t ldv, const float *x, float *u, float *w, int64_t ldw);
+/* The same of a matrix of whole numbers. */
+void krein__both16(int64_t rows, int64_t n, int64_t c, const int16_t *T, int64_t ld, const float *v,
+                   int64_t ldv, const float *x, float *u, float *w, int64_t ldw);
 /* The same for many columns, which are those of v and w (n x c), x and u (rows x c) here; c is a
  * multiple of KREIN_WIDE. u or w NULL: not wanted. */
 enum { KREIN_WIDE = 16 };

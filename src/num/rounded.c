@@ -20,11 +20,13 @@ static const float TOP = 32767, TINY = 1e-30F; /* a row below it is zero */
  * 1.5 * 2^23 rounds to the nearest whole number, which is then in the lower bits. */
 #define WHOLE 12582912.0F
 #define WHOLE_BITS 0x4b400000
+#define INFINITE 0x7f800000
 
 enum { ROWS = 4, SOME = 32 }; /* rows of a product that share a vector's loads; at a time */
 
 typedef struct path {
     void (*round)(int64_t D, const float *z, int16_t *code, float *scale);
+    bool (*by)(int64_t D, const float *z, float by, int16_t *code);
     void (*widen)(int64_t D, const int16_t *code, float scale, float *z);
     void (*dot)(int64_t n, int64_t D, const int16_t *code, const float *v, float *out);
     void (*add)(int64_t n, int64_t D, const int16_t *code, const float *by, float *out);
@@ -68,6 +70,10 @@ static const path *best(void) {
 
 void krein__round_rows(int64_t n, int64_t D, const float *z, int16_t *code, float *scale) {
     for (int64_t i = 0; i < n; i++) best()->round(D, z + i * D, code + i * D, scale + i);
+}
+
+bool krein__round_by(int64_t D, const float *z, float scale, int16_t *code) {
+    return best()->by(D, z, scale > 0 ? 1 / scale : 0, code);
 }
 
 void krein__rounded_rows(int64_t n, int64_t D, const int16_t *code, const float *scale, float *z) {

@@ -95,8 +95,9 @@ static int64_t tuned_features(const krein_pipe *p) {
 }
 
 static double most_exact(const krein_training *t) {
+    static const double MOST = 64000;
     double few = t->learner->few > 0 ? (double)t->learner->few : KREIN_EXACT_ROWS;
-    return fmin(32000, few * sqrt(t->o.effort));
+    return fmin(MOST, few * (t->o.effort < 1 ? t->o.effort : sqrt(t->o.effort)));
 }
 
 /* Rows of a kernel matrix: a step of conjugate gradients takes their square times the targets. */

@@ -1,6 +1,11 @@
-/* kernel_half.c -- one half of a large kernel matrix in float32, and products with it
+/* kernel_half.c -- one half of a large kernel matrix in float32 or 16 bits, and products with it
  *
- * 2 n^2 bytes. A product K v reads them once: a tile T of rows I and columns J gives T v_J to the
+ * 2 n^2 bytes, or n^2: whole numbers q of 16 bits, k = q s, s the largest diagonal entry over 32767
+ * (|k_ij| is no larger in a positive definite matrix). Their errors are even between -s/2 and s/2,
+ * a random symmetric matrix of norm 2 sqrt(n) s / sqrt(12). They are made from values in float32,
+ * which are finer than that but for the exponential kernel of equal rows; the diagonal is exact.
+ *
+ * A product K v reads them once: a tile T of rows I and columns J gives T v_J to the
  * rows I and T'v_I to the rows J. Each tile leaves its two parts in a place of their own, and the
  * parts of a row are added in the order of the tiles: the bits do not depend on threads. Both come
  * from one pass over the tile (num/both.c, num/both_wide.c). The products of a tile are float32, as
@@ -10,10 +15,14 @@
 #include "solve/kernel_half.h"
 
 #include "num/blas.h"
+#include "num/rounded.h"
 
 #include <math.h>
 #include <omp.h>
 #include <string.h>
+
+enum { TOP = 32767 };
+enum { STRIP = 48 }; /* rows that are widened at a time */
 
 static int64_t band_rows(const krein_half *h, int64_t b) {
     return krein__min(KREIN_BAND, h->n - b * KREIN_BAND);
@@ -36,22 +45,58 @@ double krein__half_make_bytes(const krein_kernel *kernel, int64_t n, int64_t d, 
     return krein__gram_full_bytes(kernel, krein__min(n, KREIN_BAND), d, threads);
 }
 
+/* Of row i, whose band is no later than that of column j. */
+static int64_t place_of(const krein_half *h, int64_t i, int64_t j) {
+    int64_t I = i / KREIN_BAND, J = j / KREIN_BAND;
+    return start_of(h, I) + band_rows(h, I) * (J - I) * KREIN_BAND +
+           i % KREIN_BAND * band_rows(h, J) + j % KREIN_BAND;
+}
+
 double krein__half_at(const krein_half *h, int64_t i, int64_t j) {
     if (i / KREIN_BAND > j / KREIN_BAND) return krein__half_at(h, j, i);
-    int64_t b = i / KREIN_BAND, first = b * KREIN_BAND;
-    return (double)h->value[start_of(h, b) + (i - first) * (h->n - first) + j - first];
+    int64_t at = place_of(h, i, j);
+    return h->code ? (double)(h->scale * (float)h->code[at]) : (double)h->value[at];
+}
+
+/* A row of values of a tile to the half from `at` on; false where one is not finite. */
+static bool put_row(krein_half *h, int64_t wide, const float *row, int64_t at) {
+    if (h->code) return krein__round_by(wide, row, h->scale, h->code + at);
+    int64_t bad = 0;
+    for (int64_t j = 0; j < wide; j++) {
+        h->value[at + j] = row[j];
+        bad += !isfinite(row[j]);
+    }
+    return bad == 0;
+}
+
+/* Kernel values of some rows with those of a band, to the half from `at` on. room: for the values
+ * and the scratch of g. */
+static bool make_tile(krein_half *h, const krein_gram_rows *g, const krein_rows *rows, int64_t at,
+                      double *room) {
+    int64_t wide = g->y.n;
+    float *tile32 = (float *)room;
+    bool finite = true;
+    if (g->wide) {
+        krein__gram_tile64(g, rows, room, wide, room + KREIN_TILE * wide);
+        for (int64_t e = 0; e < rows->n * wide; e++) tile32[e] = (float)room[e]; /* each ahead */
+    } else {
+        krein__gram_tile32(g, rows, tile32, wide, tile32 + KREIN_TILE * wide);
+    }
+    for (int64_t i = 0; i < rows->n; i++)
+        finite = put_row(h, wide, tile32 + i * wide, at + i * wide) && finite;
+    return finite;
 }
 
 /* The columns of one band: rows from the first on, as far as the band's last. */
 static krein_status make_columns(krein_half *h, const krein_kernel *kernel, const krein_rows *x,
-                                 int64_t band, bool *finite) {
+                                 bool fine, int64_t band, bool *finite) {
     krein_ctx *ctx = h->ctx;
     krein_status st = KREIN_OK;
     krein_gram_rows g = {0};
     double *scratch = NULL;
     int64_t from = band * KREIN_BAND, wide = band_rows(h, band), tiles = 0, bad = 0;
     int64_t per = (KREIN_BAND + KREIN_TILE - 1) / KREIN_TILE; /* tiles do not cross bands */
-    TRY(krein__gram_begin(ctx, kernel, krein__rows_slice(x, from, wide), true, &g));
+    TRY(krein__gram_begin(ctx, kernel, krein__rows_slice(x, from, wide), fine, &g));
     int64_t room = g.scratch + KREIN_TILE * wide;
     NEW(scratch, ctx->threads * room);
     tiles = (band + 1) * per;
@@ -61,17 +106,10 @@ static krein_status make_columns(krein_half *h, const krein_kernel *kernel, cons
         int64_t b = t / per, first = t % per * KREIN_TILE, m = band_rows(h, b) - first;
         if (m <= 0) continue;
         krein__worker_begin();
-        double *mine = scratch + omp_get_thread_num() * room, *tile = mine + g.scratch;
-        m = krein__min(m, KREIN_TILE);
-        krein_rows rows = krein__rows_slice(x, b * KREIN_BAND + first, m);
-        krein__gram_tile64(&g, &rows, tile, wide, mine);
-        int64_t ld = h->n - b * KREIN_BAND;
-        float *to = h->value + start_of(h, b) + first * ld + from - b * KREIN_BAND;
-        for (int64_t i = 0; i < m; i++)
-            for (int64_t j = 0; j < wide; j++) {
-                to[i * ld + j] = (float)tile[i * wide + j];
-                bad += !isfinite(to[i * ld + j]);
-            }
+        int64_t row = b * KREIN_BAND + first;
+        krein_rows rows = krein__rows_slice(x, row, krein__min(m, KREIN_TILE));
+        bad +=
+            !make_tile(h, &g, &rows, place_of(h, row, from), scratch + omp_get_thread_num() * room);
         krein__worker_end(c);
     }
     krein__compute_end(c);
@@ -82,14 +120,18 @@ done:
     return st;
 }
 
-krein_status krein__half_make(krein_ctx *ctx, const krein_kernel *kernel, const krein_rows *x,
-                              krein_half *h) {
+/* The values, in 16 bits where the scale is positive, else in float32. */
+static krein_status make_values(krein_half *h, const krein_kernel *kernel, const krein_rows *x,
+                                bool fine) {
+    krein_ctx *ctx = h->ctx;
     krein_status st = KREIN_OK;
     bool finite = true;
-    *h = (krein_half){.ctx = ctx, .n = x->n, .bands = (x->n + KREIN_BAND - 1) / KREIN_BAND};
-    NEW(h->value, size_of(x->n));
+    if (h->scale > 0)
+        NEW(h->code, size_of(x->n));
+    else
+        NEW(h->value, size_of(x->n));
     for (int64_t b = 0; b < h->bands; b++) {
-        TRY(make_columns(h, kernel, x, b, &finite));
+        TRY(make_columns(h, kernel, x, fine, b, &finite));
         if (!finite) {
             st = krein__fail(ctx, KREIN_ENUMERIC,
                              "some values of the kernel are not finite in float32; scale the data "
@@ -101,21 +143,57 @@ krein_status krein__half_make(krein_ctx *ctx, const krein_kernel *kernel, const 
         TRY(krein__poll(ctx));
     }
 done:
+    return st;
+}
+
+/* Twice the norm of what rounding takes off. */
+static double ridge_of(int64_t n, double scale) { return 4 * sqrt((double)n / 12) * scale; }
+
+double krein__half_ridge(const krein_half *h) { return ridge_of(h->n, (double)h->scale); }
+
+/* The scale of 16 bits; 0: they are too coarse. */
+static float scale_for(int64_t n, const double *diagonal, double ridge) {
+    double most = 0;
+    for (int64_t i = 0; i < n; i++) most = fmax(most, fabs(diagonal[i]));
+    return ridge_of(n, most / TOP) <= ridge ? (float)(most / TOP) : 0;
+}
+
+krein_status krein__half_make(krein_ctx *ctx, const krein_kernel *kernel, const krein_rows *x,
+                              bool fine, double ridge, krein_half *h) {
+    krein_status st = KREIN_OK;
+    double *diagonal = NULL;
+    *h = (krein_half){.ctx = ctx, .n = x->n, .bands = (x->n + KREIN_BAND - 1) / KREIN_BAND};
+    if (!fine) {
+        NEW(diagonal, x->n);
+        TRY(krein__gram_diagonal(ctx, kernel, x, diagonal));
+        h->scale = scale_for(x->n, diagonal, ridge);
+    }
+    TRY(make_values(h, kernel, x, fine));
+    for (int64_t i = 0; diagonal && i < x->n; i++) {
+        float value = (float)diagonal[i];
+        put_row(h, 1, &value, place_of(h, i, i));
+    }
+done:
+    krein__free(ctx, diagonal);
     if (st != KREIN_OK) krein__half_clear(h);
     return st;
 }
 
 void krein__half_clear(krein_half *h) {
     if (h->ctx) krein__free(h->ctx, h->value);
+    if (h->ctx) krein__free(h->ctx, h->code);
     memset(h, 0, sizeof *h);
 }
 
 /* ---- products ----------------------------------------------------------- */
 
-/* Parts of all rows by band in float64, v in float32, a tile's products for each thread. */
+/* For each thread: three bands of a tile's products, and rows that are widened. */
+static int64_t part_of(int64_t c) { return 3 * KREIN_BAND * krein__wide(c) + STRIP * KREIN_BAND; }
+
+/* Parts of all rows by band in float64, v in float32, the threads' parts. */
 int64_t krein__half_room(int64_t n, int64_t c, int threads) {
     int64_t bands = (n + KREIN_BAND - 1) / KREIN_BAND;
-    return bands * n * c + (n + 3 * threads * KREIN_BAND) * krein__wide(c) / 2 + 1;
+    return bands * n * c + (n * krein__wide(c) + threads * part_of(c)) / 2 + 1;
 }
 
 /* To n x c in float64, from as many rows of ld numbers. */
@@ -124,32 +202,43 @@ static void widen(int64_t n, int64_t c, const float *from, int64_t ld, double *t
         for (int64_t l = 0; l < c; l++) to[i * c + l] = (double)from[i * ld + l];
 }
 
-/* The tile of bands I <= J: its parts of the rows I and of the rows J. v: n x krein__wide(c). */
+/* The tile of bands I <= J: its parts of the rows I and of the rows J. v: n x krein__wide(c). Of 16
+ * bits some rows at a time are widened, which stay in the cache of a core for many columns. */
 static void tile_product(const krein_half *h, int64_t I, int64_t J, int64_t c, const float *v,
                          double *to_I, double *to_J, float *part) {
-    int64_t rows = band_rows(h, I), wide = band_rows(h, J), ld = h->n - I * KREIN_BAND;
-    int64_t p = krein__wide(c);
-    const float *tile = h->value + start_of(h, I) + (J - I) * KREIN_BAND;
-    float *u = part, *w = I < J ? part + KREIN_BAND * p : NULL;
+    int64_t rows = band_rows(h, I), wide = band_rows(h, J), p = krein__wide(c);
+    int64_t at = place_of(h, I * KREIN_BAND, J * KREIN_BAND), strip = h->code ? STRIP : rows;
+    float *u = part, *w = I < J ? part + KREIN_BAND * p : NULL, *room = part + 3 * KREIN_BAND * p;
     if (w) memset(w, 0, (size_t)(wide * p) * sizeof *w);
-    krein__both_wide(rows, wide, p, tile, ld, v + J * KREIN_BAND * p, v + I * KREIN_BAND * p, u, w);
+    for (int64_t i = 0; i < rows; i += strip) {
+        int64_t n = krein__min(strip, rows - i);
+        const float *tile = h->code ? room : h->value + at + i * wide;
+        if (h->code) krein__rounded_rows(1, n * wide, h->code + at + i * wide, &h->scale, room);
+        krein__both_wide(n, wide, p, tile, wide, v + J * KREIN_BAND * p,
+                         v + (I * KREIN_BAND + i) * p, u + i * p, w);
+    }
     widen(rows, c, u, p, to_I);
     if (w) widen(wide, c, w, p, to_J);
 }
 
-/* The same for few columns, in one pass over the tile. part: three times KREIN_BAND c. */
+/* The same for few columns, in one pass over the tile. */
 static void tile_both(const krein_half *h, int64_t I, int64_t J, int64_t c, const float *v,
                       double *to_I, double *to_J, float *part) {
-    int64_t rows = band_rows(h, I), wide = band_rows(h, J), ld = h->n - I * KREIN_BAND;
-    const float *tile = h->value + start_of(h, I) + (J - I) * KREIN_BAND;
-    const float *vJ = v + J * KREIN_BAND * c;
+    int64_t rows = band_rows(h, I), wide = band_rows(h, J);
+    int64_t at = place_of(h, I * KREIN_BAND, J * KREIN_BAND);
+    const float *vI = v + I * KREIN_BAND * c, *vJ = v + J * KREIN_BAND * c;
     float *columns = part, *u = columns + KREIN_BAND * c, *w = u + KREIN_BAND * c;
+    double scale = h->code ? (double)h->scale : 1;
     for (int64_t j = 0; j < wide; j++)
         for (int64_t l = 0; l < c; l++) columns[l * wide + j] = vJ[j * c + l];
     memset(w, 0, (size_t)(wide * c) * sizeof *w);
-    krein__both(rows, wide, c, tile, ld, columns, wide, v + I * KREIN_BAND * c, u, w, wide);
-    widen(rows, c, u, c, to_I);
-    for (int64_t e = 0; I < J && e < wide * c; e++) to_J[e] = (double)w[e % c * wide + e / c];
+    if (h->code)
+        krein__both16(rows, wide, c, h->code + at, wide, columns, wide, vI, u, w, wide);
+    else
+        krein__both(rows, wide, c, h->value + at, wide, columns, wide, vI, u, w, wide);
+    for (int64_t e = 0; e < rows * c; e++) to_I[e] = scale * (double)u[e];
+    for (int64_t e = 0; I < J && e < wide * c; e++)
+        to_J[e] = scale * (double)w[e % c * wide + e / c];
 }
 
 void krein__half_multiply(const krein_half *h, int64_t c, const double *v, double *out,
@@ -162,7 +251,7 @@ void krein__half_multiply(const krein_half *h, int64_t c, const double *v, doubl
 #pragma omp parallel num_threads(h->ctx->threads)
     {
         krein__worker_begin();
-        float *part = parts + 3 * omp_get_thread_num() * KREIN_BAND * p;
+        float *part = parts + omp_get_thread_num() * part_of(c);
         /* Part J of the rows of band I: at J n c + I KREIN_BAND c. */
 #pragma omp for schedule(dynamic, 1)
         for (int64_t t = 0; t < bands * bands; t++) {

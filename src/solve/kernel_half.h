@@ -1,21 +1,29 @@
-/* kernel_half.h -- one half of a large kernel matrix in float32, and products with it. */
+/* kernel_half.h -- one half of a large kernel matrix in float32 or 16 bits, and products with it.
+ */
 #ifndef KREIN_KERNEL_HALF_H
 #define KREIN_KERNEL_HALF_H
 
 #include "kernel/gram.h"
 
-/* Bands of rows, each from its diagonal on: band b has the rows b KREIN_BAND .. and the columns b
- * KREIN_BAND .. n - 1, row-major. */
+/* Tiles of KREIN_BAND rows and columns, row-major each, those on the diagonal and right of it, band
+ * of rows by band: a product reads one after the other. */
 enum { KREIN_BAND = 1024 };
 typedef struct krein_half {
     krein_ctx *ctx;
     int64_t n, bands;
-    float *value;
+    float *value;  /* NULL: */
+    int16_t *code; /* the values are scale times these */
+    float scale;
 } krein_half;
 
-/* The kernel matrix of the rows, which must have no entry that is not finite (KREIN_ENUMERIC). */
+/* The kernel matrix of the rows, which must have no entry that is not finite (KREIN_ENUMERIC).
+ * fine: values are computed in float64. Else in float32, but the diagonal, and they are kept in 16
+ * bits where that takes off little beside `ridge`, which will be added to the diagonal. The kernel
+ * is positive definite then. */
 krein_status krein__half_make(krein_ctx *ctx, const krein_kernel *kernel, const krein_rows *x,
-                              krein_half *out);
+                              bool fine, double ridge, krein_half *out);
+/* The least ridge that 16 bits do little harm beside; 0 where there are more. */
+double krein__half_ridge(const krein_half *h);
 void krein__half_clear(krein_half *h);
 double krein__half_at(const krein_half *h, int64_t i, int64_t j);
 /* out (n x c) = K v, in float64, one pass over the half. room: krein__half_room numbers. */

@@ -55,7 +55,7 @@ krein_status krein__kernel_product_create(krein_ctx *ctx, const krein_kernel *ke
         NEW(p->whole, n * n);
         TRY(krein__gram_full(ctx, kernel, x, x, p->whole));
     } else if (half_bytes(kernel, n, d, k, ctx->threads) <= room) {
-        TRY(krein__half_make(ctx, kernel, x, &p->half));
+        TRY(krein__half_make(ctx, kernel, x, true, 0, &p->half));
         NEW(p->room, krein__half_room(n, k, ctx->threads));
     } else {
         krein__log(ctx, KREIN_LOG_INFO,
