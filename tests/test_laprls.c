@@ -370,7 +370,7 @@ static void many_landmarks(void) {
 /* More edges than the preconditioner has rows, of very unequal weights: few steps all the same, to
  * the same predictions, whatever the threads. */
 static void many_edges(void) {
-    enum { N = 4000 };
+    enum { N = 2400 }; /* at least N k / 2 edges, more than CELLS / D of laprls_features.c */
     rows r = curve(N, 1, 4, false);
     double *weight = test_new(N, 8), *direct = test_new(N, 8), *f[2];
     for (int64_t i = 0; i < N; i++) weight[i] = pow(10, 1.5 * det(i, 1, 0));

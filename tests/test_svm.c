@@ -515,7 +515,7 @@ static void plan_is_enough(void) {
                {"svr(C=10)", "orf(D=300)", NULL, 200, 0, 9, 0, 3},
                {"svr", "nystrom(D=50)", "cv(k=11)", 300, 0, 4, 0, 1},
                {"svm", "exact", "cv(k=20)", 200, 3, 1, 1, 2},
-               {"svm(multi=crammer)", "exact", "cv(k=20)", 200, 6, 1, 1, 3},
+               {"svm(multi=crammer)", "exact", "cv(k=20)", 120, 6, 1, 1, 3},
                {"svm(multi=gmnp, C=1)", "exact", NULL, 300, 2, 1, 0, 1},
                {"svr", "exact", NULL, 200, 0, 2, 0, 2}};
     for (size_t c = 0; c < sizeof all / sizeof *all; c++) {
