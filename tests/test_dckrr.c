@@ -413,7 +413,7 @@ static void failing_memory(void) {
 /* The plan is a bound, for any number of threads, and the kernel matrix of all rows would not fit.
  */
 static void budget(void) {
-    rows r = friedman(test_sanitized() ? 2100 : 4000, 1, 6),
+    rows r = friedman(test_sanitized() ? 2400 : 4000, 1, 6),
          c = rings(test_sanitized() ? 900 : 1500, 3, 6);
     static const char *const maps[] = {"orf(D=128)", "nystrom(D=100)", "exact"};
     for (int k = 0; k < 12; k++) {
