@@ -15,6 +15,8 @@
  *                                    runs the body with the k-th allocation failing, k = 0, 1, ...
  *                                    until a run that asks for no more than k; each run must give
  *                                    back what it took
+ *   TEST_SOME_ALLOCATIONS(m, k, first, step) { ... }
+ *                                    the same for k = first, first + step, ...
  *   test_log                         a log callback that keeps the text and counts warnings
  *   test_path(name)                  a path in a directory of this process, removed at exit
  *   test_write(name, text)           writes a small file there and returns its path
@@ -163,8 +165,8 @@ static inline krein_ctx *test_ctx_small(int threads, uint64_t bytes) {
 }
 
 /* One turn of the loop below; true: go on with k. */
-static inline bool test_next_failure(test_memory *m, int64_t *k, int64_t *before, const char *file,
-                                     int line) {
+static inline bool test_next_failure(test_memory *m, int64_t *k, int64_t first, int64_t step,
+                                     int64_t *before, const char *file, int line) {
     if (*k >= 0) {
         bool reached = test_has_failed(m);
         if (test_live(m) != *before) {
@@ -178,14 +180,16 @@ static inline bool test_next_failure(test_memory *m, int64_t *k, int64_t *before
             return false;
         }
     }
-    ++*k;
+    *k = *k < 0 ? first : *k + step;
     *before = test_live(m);
     test_fail_at(m, *k);
     return true;
 }
 /* The last run of the body has no failure (test_has_failed(m) is false in it). No break inside. */
-#define TEST_EVERY_ALLOCATION(m, k)                                                                \
-    for (int64_t k = -1, before_ = 0; test_next_failure((m), &k, &before_, __FILE__, __LINE__);)
+#define TEST_SOME_ALLOCATIONS(m, k, first, step)                                                   \
+    for (int64_t k = -1, before_ = 0;                                                              \
+         test_next_failure((m), &k, (first), (step), &before_, __FILE__, __LINE__);)
+#define TEST_EVERY_ALLOCATION(m, k) TEST_SOME_ALLOCATIONS(m, k, 0, 1)
 
 /* ---- files -------------------------------------------------------------- */
 

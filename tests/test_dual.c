@@ -156,7 +156,7 @@ static void walk_is_path(void) {
         bool weights;
         double s, noise;
     } all[] = {{600, 1, 0, false, .5, .5}, {600, 2, 0, true, 1, .5},   {600, 1, 2, false, .4, .5},
-               {601, 3, 3, true, .4, .5},  {300, 3, 0, false, 1, .01}, {1600, 1, 0, true, .5, 1}};
+               {601, 3, 3, true, .4, .5},  {300, 3, 0, false, 1, .01}, {1100, 1, 0, true, .5, 1}};
     krein_ctx *ctx = test_ctx(2);
     for (size_t t = 0; t < sizeof all / sizeof *all; t++) {
         if (all[t].n > 1000 && test_sanitized()) continue;
@@ -228,7 +228,7 @@ static void wide_to_rounding(void) {
 }
 
 static void same_bits_on_any_threads(void) {
-    problem p = make(test_sanitized() ? 400 : 1700, 2, 0, true, .5, .5);
+    problem p = make(test_sanitized() ? 400 : 1100, 2, 0, true, .5, .5);
     krein_targets rows = targets(&p);
     double *alpha[3], b[3][2];
     krein_path path[3];

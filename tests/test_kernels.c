@@ -24,14 +24,16 @@ static bool close_to(const krein_kernel *k, int64_t d, const double *x, const do
     const double *p = k->values.number;
     double size = dot(d, x, x) + dot(d, y, y), e = 0;
     e = (k->kernel->rows32 ? 8 : 8 * sqrt((double)d)) * eps * (size + 1);
-    double scale = 0, want = f(p, d, x, y, 0), up = f(p, d, x, y, e), down = f(p, d, x, y, -e);
+    double scale = 0, want = f(p, d, x, y, 0);
     /* The argument u of an exponential has a relative error: exp(-u) one of u eps. */
     double inner = fabs(want) > 0 ? fabs(log(fabs(want))) : 0;
     /* J_n(theta) comes from parts that cancel near theta = pi. */
     if (strstr("arccos ntk", k->kernel->cls.name))
         scale = sqrt(f(p, d, x, x, 0) * f(p, d, y, y, 0));
-    double allowed = fmax(fabs(up - want), fabs(down - want)) +
-                     (16 + 4 * inner + 4 * (double)d) * eps * fabs(want) + 8 * eps * scale + 1e-37;
+    double allowed = (16 + 4 * inner + 4 * (double)d) * eps * fabs(want) + 8 * eps * scale + 1e-37;
+    if (fabs(value - want) <= allowed) return true; /* without the ends, which take long */
+    double up = f(p, d, x, y, e), down = f(p, d, x, y, -e);
+    allowed += fmax(fabs(up - want), fabs(down - want));
     bool good = fabs(value - want) <= allowed;
     if (!good)
         printf("%s, d=%lld: %.10g, want %.10g, error %.2g, allowed %.2g\n", k->kernel->cls.name,
@@ -245,7 +247,7 @@ static void gram_values(void) {
                 double u[D], v[D], scale;
                 for (int j = 0; j < D; j++)
                     u[j] = (double)x[a * D + j], v[j] = (double)y[b * D + j];
-                double want = evaluate(k, D, u, v, &scale), got = out[a * M + b];
+                double want, got = out[a * M + b];
                 if (k->node == KREIN_NODE_LEAF) {
                     good = close_to(k, D, u, v, got, DBL_EPSILON);
                     if (a < 150)
@@ -253,6 +255,7 @@ static void gram_values(void) {
                                close_to(k, D, u, v, (double)out32[a * (M + 2) + b], FLT_EPSILON);
                     continue;
                 }
+                want = evaluate(k, D, u, v, &scale);
                 good = fabs(got - want) <= 1e-13 * (scale + 1);
                 if (a < 150)
                     good =
@@ -401,7 +404,7 @@ static void sparse_rows(void) {
 
 /* Bits do not depend on threads, nor on where the rows are cut (at multiples of the tile). */
 static void bits(void) {
-    enum { N = 2 * KREIN_TILE + 37, M = 45, D = 13 };
+    enum { N = 2 * KREIN_TILE + 37, M = 37, D = 13 };
     float *x = test_dense(N, D, 0.2), *y = test_dense(M, D, 0.9);
     double *one = test_new(N * M, sizeof *one), *other = test_new(N * M, sizeof *other);
     krein_rows dx = krein__rows_dense(N, D, x, D), dy = krein__rows_dense(M, D, y, D);
@@ -409,6 +412,7 @@ static void bits(void) {
         csr cx = {0}, cy = {0};
         if (shape == 1) dx = sparse(N, D, x, &cx), dy = sparse(M, D, y, &cy);
         for (int i = 0; i < ALL; i++) {
+            if (test_sanitized() && i % 2 != shape) continue; /* each kernel on one of them */
             krein_kernel *k = kernel_of(text_of(i));
             if (shape == 1 && dense_only(k->kernel)) {
                 krein__kernel_destroy(ctx, k);

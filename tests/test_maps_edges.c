@@ -125,7 +125,9 @@ static void every_allocation_fails(void) {
                 test_memory m;
                 krein_ctx *on = test_ctx_with(2, &m);
                 int64_t runs = 0;
-                TEST_EVERY_ALLOCATION(&m, j) {
+                /* most allocations are those of all maps: one fails here, the next there */
+                const int64_t step = test_sanitized() ? 4 : 1;
+                TEST_SOME_ALLOCATIONS(&m, j, (i + k + q) % step, step) {
                     source s;
                     krein_map *map = NULL, *loaded = NULL;
                     double *r = NULL;
@@ -151,7 +153,7 @@ static void every_allocation_fails(void) {
                     if (s.data) source_close(&s);
                     runs++;
                 }
-                CHECK(runs > 10);
+                CHECK(step * runs > 10);
                 CHECK(atomic_load(&on->held) == 0);
                 krein_ctx_destroy(on);
             }

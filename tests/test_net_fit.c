@@ -546,35 +546,39 @@ static double mean_square(const float *x, const float *y, const double *U, const
 static double by_factors(const float *x, const float *y, double lambda) {
     enum { R = TARGETS, N = WIDE * R };
     double U[WIDE * R], V[TARGETS * R], A[N * N], b[N], value = 0;
+    double XX[WIDE * WIDE] = {0}, XY[WIDE * TARGETS] = {0}, XU[WIDE * R]; /* X'X, X'Y, X'X U */
+    for (int i = 0; i < ROWS; i++)
+        for (int j = 0; j < WIDE; j++) {
+            const double a = (double)x[i * WIDE + j] / ROWS;
+            for (int l = 0; l < WIDE; l++) XX[j * WIDE + l] += a * (double)x[i * WIDE + l];
+            for (int c = 0; c < TARGETS; c++) XY[j * TARGETS + c] += a * (double)y[i * TARGETS + c];
+        }
     for (int i = 0; i < WIDE * R; i++) U[i] = det(i, 1, 0.2);
     for (int i = 0; i < TARGETS * R; i++) V[i] = det(i, 2, 0.7);
     for (int turn = 0; turn < 4000; turn++) {
+        memset(XU, 0, sizeof XU);
+        for (int e = 0; e < WIDE * R; e++)
+            for (int l = 0; l < WIDE; l++) XU[e] += XX[e / R * WIDE + l] * U[l * R + e % R];
         for (int c = 0; c < TARGETS; c++) { /* a row of V */
             for (int i = 0; i < R * R; i++) A[i] = i % (R + 1) == 0 ? lambda / 2 : 0;
             for (int r = 0; r < R; r++) b[r] = 0;
-            for (int i = 0; i < ROWS; i++) {
-                double z[R] = {0};
-                for (int j = 0; j < WIDE; j++)
-                    for (int r = 0; r < R; r++) z[r] += (double)x[i * WIDE + j] * U[j * R + r];
+            for (int j = 0; j < WIDE; j++)
                 for (int r = 0; r < R; r++) {
-                    b[r] += z[r] * (double)y[i * TARGETS + c] / ROWS;
-                    for (int s = 0; s < R; s++) A[r * R + s] += z[r] * z[s] / ROWS;
+                    b[r] += U[j * R + r] * XY[j * TARGETS + c];
+                    for (int s = 0; s < R; s++) A[r * R + s] += U[j * R + r] * XU[j * R + s];
                 }
-            }
             solve_small(R, A, b);
             memcpy(V + c * R, b, sizeof *b * R);
         }
         memset(A, 0, sizeof A); /* all of U */
         memset(b, 0, sizeof b);
         for (int i = 0; i < N; i++) A[i * N + i] = lambda / 2;
-        for (int i = 0; i < ROWS; i++)
-            for (int c = 0; c < TARGETS; c++)
-                for (int e = 0; e < N; e++) {
-                    double a = (double)x[i * WIDE + e / R] * V[c * R + e % R];
-                    b[e] += a * (double)y[i * TARGETS + c] / ROWS;
-                    for (int g = 0; g < N; g++)
-                        A[e * N + g] += a * (double)x[i * WIDE + g / R] * V[c * R + g % R] / ROWS;
-                }
+        for (int e = 0; e < N; e++)
+            for (int c = 0; c < TARGETS; c++) {
+                b[e] += XY[e / R * TARGETS + c] * V[c * R + e % R];
+                for (int g = 0; g < N; g++)
+                    A[e * N + g] += XX[e / R * WIDE + g / R] * V[c * R + e % R] * V[c * R + g % R];
+            }
         solve_small(N, A, b);
         memcpy(U, b, sizeof U);
     }

@@ -228,7 +228,7 @@ static void slow(void) {
     } all[] = {{"net(arch=\"convnet(2-5)\", epochs=4, batch=20)", slow_convnet},
                {"net(arch=\"resnet(8)\", epochs=2, batch=20)", slow_resnet}};
     krein_ctx *ctx = test_ctx(2);
-    images m = stripes(90, 8, 8, 2, 3, 1);
+    images m = stripes(test_sanitized() ? 45 : 90, 8, 8, 2, 3, 1);
     for (int a = 0; a < 2; a++) {
         krein_model *model = need_model(ctx, &m, all[a].learner);
         double *got = scores_of(ctx, model, &m), want[3];
@@ -255,6 +255,7 @@ static void learns(void) {
     krein_ctx *ctx = test_ctx(2);
     images m = stripes(300, 8, 8, 2, 3, 2), other = stripes(200, 8, 8, 2, 3, 3);
     for (size_t i = 0; i < sizeof learner / sizeof *learner; i++) {
+        if (test_sanitized() && i == 3) continue; /* the longest; `slow` trains one, too */
         krein_model *model = need_model(ctx, &m, learner[i]);
         double *score = scores_of(ctx, model, &other);
         CHECK_ELSE(accuracy(&other, 3, score) > .9, "%s: accuracy %g\n", learner[i],

@@ -298,7 +298,7 @@ static void leave_one_out_wide(void) {
 /* Rows that were not accumulated: plain predictions for every lambda given. */
 /* The walk must find, at each lambda it visits, the loss of the eigendecomposition. */
 static void walk_is_path(void) {
-    enum { N = 2600, D = KREIN_EIGEN_MAX + 60, K = 2 };
+    enum { N = 1700, D = KREIN_EIGEN_MAX / 2 + 376, K = 2 }; /* it starts from half of the most */
     krein_ctx *ctx = test_ctx(2);
     problem p = make(N, D, K, true);
     krein_system s = {0};

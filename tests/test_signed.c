@@ -218,7 +218,7 @@ static void unbiased(void) {
                                         "grff(route=atoms)", "gorf(route=atoms, coupling=full)"};
     static const int64_t dims[] = {3, 16, 100};
     enum { ROWS = 6 };
-    int64_t R = 48;
+    int64_t R = test_sanitized() ? 24 : 48;
     for (int i = test_sanitized() ? 1 : 0; i < (test_sanitized() ? 2 : 3); i++) {
         source s;
         make_rows(&s, ROWS, dims[i], false);
@@ -287,7 +287,7 @@ static void errors_on_unit_rows(void) {
     source s;
     make_rows(&s, 120, 16, true);
     for (int k = 0; k < 3; k++)
-        for (int64_t D = 32; D <= 128; D *= 2) {
+        for (int64_t D = 32; D <= 128; D *= test_sanitized() ? 4 : 2) {
             double foreseen[4];
             double grff = relative_error("grff", kernels[k], D, &s, &foreseen[0]);
             double gorf = relative_error("gorf", kernels[k], D, &s, &foreseen[1]);

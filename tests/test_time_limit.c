@@ -57,7 +57,7 @@ static void reading(void) {
 static void plenty(void) {
     static const char *const learner[] = {"krr", "svr", "kgd", "askl(D=16, epochs=3)"};
     krein_ctx *ctx = test_ctx(1);
-    rows r = friedman(300, 1, 2);
+    rows r = friedman(200, 1, 2);
     for (int k = 0; k < 4; k++) {
         krein_train_options o = gaussian(learner[k]);
         krein_model *one = NULL, *two = NULL;
