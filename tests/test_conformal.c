@@ -223,7 +223,7 @@ static void coverage(void) {
               {"sskrr", "gaussian(sigma=2)", NULL},
               {"laprls(k=6)", "gaussian(sigma=2)", NULL},
               {"labelprop", "gaussian(sigma=2)", NULL},
-              {"vvr", "gaussian(sigma=2)", "orf(D=64)"},
+              {"vvr(epochs=10)", "gaussian(sigma=2)", "orf(D=64)"},
               {"krr", "gaussian(sigma=2) - 0.1*gaussian(sigma=9)", "exact"},
               {"mkl", "gaussian(sigma=2); gaussian(sigma=4)", NULL}};
     enum { FRESH = 600 };
@@ -311,7 +311,7 @@ static const struct {
                    {"sskrr", "gaussian(sigma=1)", NULL, false},
                    {"labelprop", "gaussian(sigma=1)", NULL, false},
                    {"selftrain(base=krr)", "gaussian(sigma=1)", NULL, true},
-                   {"vvr", "gaussian(sigma=1)", "orf(D=48)", true},
+                   {"vvr(epochs=10)", "gaussian(sigma=1)", "orf(D=48)", true},
                    {"askl(D=32, epochs=20)", NULL, NULL, true},
                    {"deep(layers=2, width=16, epochs=10)", NULL, NULL, true},
                    {"net(arch=\"mlp(16)\", epochs=10)", NULL, NULL, true},
