@@ -423,7 +423,7 @@ static int cancel(void *user) {
     return countdown-- <= 0;
 }
 static void deadline_and_cancel(void) {
-    problem p = make_problem(2000, 50, KREIN_LOSS_HINGE, true, 1e4);
+    problem p = make_problem(1000, 50, KREIN_LOSS_HINGE, true, 1e4);
     krein_features z = features_of(&p, true);
     for (int way = 0; way < WAYS; way++) {
         krein_machine m[MACHINES];
