@@ -185,7 +185,7 @@ static void windows(void) {
 
 /* The same for sparse rows, of very different lengths. */
 static void sparse_windows(void) {
-    int64_t n = 25000, d = 60;
+    int64_t n = 16000, d = 60;
     char path[256];
     test_log log;
     keep_path(path, sizeof path, test_path("long.svm"));
@@ -199,7 +199,7 @@ static void sparse_windows(void) {
     }
     fclose(f);
     krein_train_options o = askl("askl(D=8, epochs=2, batch=256, refit=no)");
-    const uint64_t budget = (uint64_t)16 << 20;
+    const uint64_t budget = (uint64_t)11 << 20;
     made a = bytes_of(1, budget, KREIN_KEEP_STREAM, path, &o, &log);
     CHECK_HAS(log.text, "shuffled within windows of");
     made b = bytes_of(2, budget, KREIN_KEEP_STREAM, path, &o, NULL);

@@ -223,11 +223,12 @@ static void coverage(void) {
               {"sskrr", "gaussian(sigma=2)", NULL},
               {"laprls(k=6)", "gaussian(sigma=2)", NULL},
               {"labelprop", "gaussian(sigma=2)", NULL},
-              {"vvr", "gaussian(sigma=2)", "orf(D=64)"},
+              {"vvr(epochs=10)", "gaussian(sigma=2)", "orf(D=64)"},
               {"krr", "gaussian(sigma=2) - 0.1*gaussian(sigma=9)", "exact"},
               {"mkl", "gaussian(sigma=2); gaussian(sigma=4)", NULL}};
+    enum { FRESH = 600 };
     krein_ctx *ctx = test_ctx(2);
-    rows fresh = friedman(1500, 1, 60);
+    rows fresh = friedman(FRESH, 1, 60);
     for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
         rows r = friedman(500, 1, 30 + i);
         krein_train_options o = sure(of[i].learner, of[i].kernel, of[i].map);
@@ -239,7 +240,7 @@ static void coverage(void) {
         for (int l = 0; l < LEVELS; l++) {
             double p = levels[l];
             krein_metrics out = measure(ctx, m, &fresh, p);
-            CHECK_ELSE(fabs(out.coverage - p) < bound(p, several ? 500 : 100, 1500),
+            CHECK_ELSE(fabs(out.coverage - p) < bound(p, several ? 500 : 100, FRESH),
                        "%s: %g for %g\n", o.learner, out.coverage, p);
             CHECK(out.interval == p && out.width > 0 && isfinite(out.width));
             krein_metrics_clear(ctx, &out);
@@ -310,7 +311,7 @@ static const struct {
                    {"sskrr", "gaussian(sigma=1)", NULL, false},
                    {"labelprop", "gaussian(sigma=1)", NULL, false},
                    {"selftrain(base=krr)", "gaussian(sigma=1)", NULL, true},
-                   {"vvr", "gaussian(sigma=1)", "orf(D=48)", true},
+                   {"vvr(epochs=10)", "gaussian(sigma=1)", "orf(D=48)", true},
                    {"askl(D=32, epochs=20)", NULL, NULL, true},
                    {"deep(layers=2, width=16, epochs=10)", NULL, NULL, true},
                    {"net(arch=\"mlp(16)\", epochs=10)", NULL, NULL, true},
@@ -319,7 +320,7 @@ static const struct {
 enum { CLASSIFIERS = 12 };
 
 static void sets(void) {
-    enum { TRAIN = 600, TEST = 1500 };
+    enum { TRAIN = 600, TEST = 600 };
     krein_ctx *ctx = test_ctx(2);
     rows fresh = noisy_classes(TEST, 90);
     double *p = test_new(TEST * 3, 8);

@@ -649,7 +649,7 @@ static void plan_bounds_the_memory(void) {
                                           "deep(width=100, epochs=1, bits=8, batch=400, clip=1)",
                                           "deep(layers=6, width=100, epochs=1, bits=1)"};
     for (int i = 0; i < 3; i++) {
-        rows r = i == 1 ? rings(2000, 3, 2) : friedman(3000, .1, 2);
+        rows r = i == 1 ? rings(2000, 3, 2) : friedman(2000, .1, 2);
         krein_train_options o = deep(learner[i]);
         check_plan(1 + i % 2, &r, i == 1 ? KREIN_TASK_CLASSIFICATION : KREIN_TASK_REGRESSION, &o);
         drop(&r);

@@ -116,7 +116,7 @@ static void two_classes(void) {
     static const double lambdas[] = {.02, .1, .6, 1}, label[] = {1};
     for (int k = 0; k < 4; k++) {
         if (test_sanitized() && k != 2) continue;
-        rows r = spread(40, 2, 3 + (uint64_t)k);
+        rows r = spread(28, 2, 3 + (uint64_t)k);
         compare(&r, label, 1, lambdas[k]);
         drop(&r);
     }
@@ -126,7 +126,7 @@ static void three_classes(void) {
     static const double lambdas[] = {.2, 1}, label[] = {1, 3, 7};
     for (int k = 0; k < 2; k++) {
         if (test_sanitized() && k == 0) continue;
-        rows r = spread(36, 3, 7);
+        rows r = spread(27, 3, 7);
         compare(&r, label, 3, lambdas[k]);
         drop(&r);
     }

@@ -35,6 +35,10 @@ static float *twins(int64_t n, int64_t d) {
     return x;
 }
 
+/* Every kernel on few rows; on many, where the loops over bands, chunks and panels are tested,
+ * every third and the expressions: inner products, L1 distances, both, neither. */
+static bool looked_at(int i, int64_t n) { return n < 200 || i % 3 == 0 || i >= BASES; }
+
 /* ---- values --------------------------------------------------------------- */
 
 static void compare(int64_t n, const char *text, const double *want, const double *got) {
@@ -88,6 +92,7 @@ static void against_full(krein_rows x) {
     CHECK(!anew.basis[KREIN_GRAM_DOT] && !anew.basis[KREIN_GRAM_L1]);
     CHECK(krein__gram_share(two, &x, k, ALL, 0, &other) == KREIN_OK);
     for (int i = 0; i < ALL; i++) {
+        if (!looked_at(i, n)) continue;
         if (x.ptr && refuses_sparse(k[i])) {
             CHECK(krein__gram_shared_full(ctx, k[i], &kept, a) == KREIN_EDATA);
             continue;
@@ -130,7 +135,7 @@ static void symmetric32(krein_rows x) {
     for (int i = 0; i < ALL; i++) {
         double worst = 0;
         int64_t other = 0;
-        if (x.ptr && refuses_sparse(k[i])) continue;
+        if (!looked_at(i, n) || (x.ptr && refuses_sparse(k[i]))) continue;
         CHECK(krein__gram_full(ctx, k[i], &x, &x, want) == KREIN_OK);
         memset(a, 0xff, bytes);
         CHECK(krein__gram_symmetric32(ctx, k[i], &x, a) == KREIN_OK);
@@ -154,7 +159,7 @@ static void symmetric32(krein_rows x) {
 
 /* One row; a band less one row, a whole one, one more; more than a chunk of columns. */
 static void dense_rows(void) {
-    static const int64_t sizes[] = {1, 95, 96, 97, 400};
+    static const int64_t sizes[] = {1, 95, 96, 97, 390};
     enum { D = 5 };
     for (int i = 0; i < (test_sanitized() ? 4 : 5); i++) {
         float *x = twins(sizes[i], D);

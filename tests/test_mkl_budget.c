@@ -16,14 +16,14 @@ static void plan_is_a_bound(void) {
         int classes, threads;
     } all[] = {{FEW, "exact", 300, 0, 2, 2},
                {FEW, "exact", 120, 0, 40, 1},
-               {FEW, "rff; explicit; explicit; rff", 500, 60, 2, 2},
+               {FEW, "rff; explicit; explicit; rff", 300, 60, 2, 2},
                {FEW, NULL, 300, 160, 3, 1},
-               {FEW, NULL, 200, 100, 40, 2},
+               {FEW, NULL, 120, 100, 40, 2},
                {MANY, "exact", 40, 0, 2, 2},
-               {MANY, "rff", 200, 120, 3, 1}};
+               {MANY, "rff", 140, 120, 3, 1}};
     for (size_t a = 0; a < KREIN__COUNT(all); a++)
         for (size_t k = 0; k < KREIN__COUNT(METHODS); k++) {
-            const int64_t n = test_sanitized() && all[a].n > 200 ? all[a].n / 2 : all[a].n;
+            const int64_t n = test_sanitized() && all[a].n > 100 ? all[a].n / 2 : all[a].n;
             rows r = rings(n, all[a].classes, 16);
             for (int64_t i = 0; all[a].classes > 3 && i < r.n; i++) r.y[i] = (double)(i % 40);
             krein_train_options o = defaults();
@@ -91,6 +91,7 @@ static void memory_may_fail(void) {
         TEST_EVERY_ALLOCATION(&memory, k) {
             krein_status st = small_run(ctx, data, "easymkl", features);
             CHECK(st == (test_has_failed(&memory) ? KREIN_EMEMORY : KREIN_OK));
+            if (test_sanitized()) k += 4; /* every fifth */
         }
         krein_data_close(data);
         krein_ctx_destroy(ctx);
@@ -119,7 +120,7 @@ static void cancelled_anywhere(void) {
         CHECK(small_run(ctx, data, METHODS[k / 2], k % 2) == KREIN_OK);
         int64_t all = w.polls, live = test_live(&memory);
         CHECK(all >= 2);
-        for (int64_t at = 0; at < all; at += test_sanitized() ? 3 : 1) {
+        for (int64_t at = 0; at < all; at += test_sanitized() ? 11 : at < 40 ? 1 : 3) {
             w = (watch){.stop_at = at};
             CHECK(small_run(ctx, data, METHODS[k / 2], k % 2) == KREIN_ECANCEL);
             CHECK(w.polls == at + 1); /* and is not asked again */

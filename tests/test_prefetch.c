@@ -134,7 +134,7 @@ static void kept(void) {
     file *all = files(&n);
     krein_ctx *ctx = test_ctx(2);
     for (int k = 0; k < n; k++)
-        for (int turn = 0; turn < (test_sanitized() ? 6 : 20); turn++) {
+        for (int turn = 0; turn < (test_sanitized() ? 2 : 20); turn++) {
             krein_encoding e;
             krein_data *data = open_kept(ctx, all[k].path, 1e9, KREIN_KEEP_MEMORY, &e);
             CHECK(data->in_memory && data->nrows == N && data->nsegment > 4);
