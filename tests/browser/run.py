@@ -133,8 +133,8 @@ def reports(browser, folder):
     cases = [
         ("numbers", at("numbers.csv"), ["train", at("numbers.csv")]),
         ("two classes", at("spiral.csv"), ["train", at("spiral.csv"), "--probabilities"]),
-        ("many classes", at("many.csv"), ["train", at("many.csv"), "--probabilities"]),
-        ("markup in names", at("odd.csv"), ["train", at("odd.csv")]),
+        ("many classes", at("many.csv"), ["train", at("many.csv"), "-k", "gaussian(sigma=2)", "--probabilities"]),
+        ("markup in names", at("odd.csv"), ["train", at("odd.csv"), "-k", "gaussian(sigma=2)"]),
         ("clusters", at("blobs.csv"), ["cluster", at("blobs.csv"), "-c", "3"]),
         ("components", at("blobs.csv"), ["pca", at("blobs.csv")]),
     ]
