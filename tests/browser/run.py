@@ -89,7 +89,7 @@ def wrong_pages(browser, folder):
 
 def figures(browser, folder):
     at = lambda name: os.path.join(folder, name)  # noqa: E731
-    krein("generate", "friedman", "-n", "700", "-o", at("numbers.csv"), "-q")
+    krein("generate", "friedman", "-n", "520", "-o", at("numbers.csv"), "-q")
     krein("generate", "blobs", "-n", "600", "-o", at("blobs.csv"), "-q")
     krein("generate", "spiral", "-n", "500", "-o", at("spiral.csv"), "-q")
     odd = at("odd.csv")
