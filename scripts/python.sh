@@ -36,14 +36,4 @@ END
     [[ -n $core ]] && export OPENBLAS_CORETYPE=$core
 fi
 
-"$interpreter" - <<'END'
-import importlib, platform
-found = ["Python " + platform.python_version()]
-for name in ("numpy", "scipy", "sklearn", "pandas", "joblib"):
-    try:
-        found.append("%s %s" % (name, importlib.import_module(name).__version__))
-    except ImportError:
-        print("skipped: python package: %s is not installed, nor tested with" % name)
-print("with " + ", ".join(found))
-END
 exec "$interpreter" python/tests/run.py "$@"

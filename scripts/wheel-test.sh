@@ -12,7 +12,7 @@ python=${PYTHON:-/usr/bin/python3}
 stage=$(mktemp -d "${TMPDIR:-/tmp}/krein-wheel.XXXXXX")
 trap 'rm -rf "$stage"' EXIT
 unset "${!PIP_@}" KREIN_LIBRARY PYTHONPATH VIRTUAL_ENV SOURCE_DATE_EPOCH
-export PIP_NO_INDEX=1 PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_CONFIG_FILE=/dev/null
+export PIP_NO_INDEX=1 PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_CONFIG_FILE=/dev/null PIP_NO_COMPILE=1
 passed=0 failed=0 skipped=0
 
 # All builds below take the objects of BUILD; a compiler of another name would not.
@@ -55,7 +55,10 @@ only() { # folder: the one wheel in it
     [[ $# == 1 && -s $1 ]] && echo "$1"
 }
 
-step "python3 -m venv" "$python" -m venv --system-site-packages "$stage/venv" || finish
+# The system's pip does as well as a copy, and so does bytecode that is not written.
+own_pip=()
+"$python" -m pip --version >/dev/null 2>&1 && own_pip=(--without-pip)
+step "python3 -m venv" "$python" -m venv --system-site-packages "${own_pip[@]}" "$stage/venv" || finish
 pip=("$stage/venv/bin/python" -m pip)
 cd "$stage" || exit 1
 

@@ -6,7 +6,9 @@ where something failed.
 """
 
 import glob
+import importlib
 import os
+import platform
 import sys
 import unittest
 
@@ -36,10 +38,21 @@ class Result(unittest.TextTestResult):
         print("skipped: %s: %s" % (test, reason))
 
 
+def say_versions():
+    found = ["Python " + platform.python_version()]
+    for name in ("numpy", "scipy", "sklearn", "pandas", "joblib"):
+        try:
+            found.append("%s %s" % (name, importlib.import_module(name).__version__))
+        except ImportError:
+            print("skipped: python package: %s is not installed, nor tested with" % name)
+    print("with " + ", ".join(found), flush=True)
+
+
 def main(names):
     files = sorted(glob.glob(os.path.join(here, "test_*.py")))
     names = names or [os.path.basename(path)[:-3] for path in files]
     suite = unittest.defaultTestLoader.loadTestsFromNames(names)
+    say_versions()
     runner = unittest.TextTestRunner(stream=sys.stderr, resultclass=Result, verbosity=0)
     result = runner.run(suite)
     failed = len(result.failures) + len(result.errors) + len(result.unexpectedSuccesses)

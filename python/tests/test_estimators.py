@@ -14,10 +14,18 @@ from krein import estimators
 from krein._tables import TABLES
 
 CLASSES = [getattr(krein, name) for name in estimators.__all__]
-# Fewer candidates where the checks would take long.
+# Fewer candidates, steps or epochs where the checks would take long.
 QUICK = {
+    "AsklClassifier": {"epochs": 10},
+    "AsklRegressor": {"epochs": 10},
+    "DeepClassifier": {"epochs": 20},
+    "DeepRegressor": {"epochs": 20},
     "GradientDescentClassifier": {"kernel": "gaussian", "steps": 200},
+    "GradientDescentRegressor": {"kernel": "gaussian", "steps": 200},
     "MKLClassifier": {"kernels": "gaussian; linear"},
+    "MKLRegressor": {"kernels": "gaussian; linear"},
+    "VectorValuedClassifier": {"kernel": "gaussian", "epochs": 30},
+    "VectorValuedRegressor": {"kernel": "gaussian", "epochs": 30},
 }
 
 
@@ -170,6 +178,8 @@ class Fits(Case):
             keywords = {"kernels": "gaussian; linear"} if cls._kernels else {"kernel": "gaussian"}
             if cls._learner == "net":  # features of its own
                 keywords = {}
+            if cls._learner in ("deep", "vvr"):
+                keywords["epochs"] = 20
             with self.subTest(cls.__name__):
                 a = cls(**keywords).fit(X, target, sample_weight=w)
                 b = cls(**keywords).fit(X[kept], target[kept])

@@ -259,12 +259,12 @@ class Fork(Case):
 
     def test_after_use(self):
         X, y = numbers(600)
-        fit = krein.KernelRidge(kernel="gaussian", n_jobs=2).fit(X, y)
+        fit = krein.KernelRidge(kernel="gaussian(sigma=1)", lambda_=1e-3, n_jobs=2).fit(X, y)
         expected = fit.predict(X)
 
         def work():
             assert np.array_equal(fit.predict(X), expected)
-            again = krein.KernelRidge(kernel="gaussian", n_jobs=2).fit(X, y)
+            again = krein.KernelRidge(kernel="gaussian(sigma=1)", lambda_=1e-3, n_jobs=2).fit(X, y)
             assert np.array_equal(again.predict(X), expected)
             assert self.in_child(lambda: fit.predict(X))
 
@@ -274,13 +274,13 @@ class Fork(Case):
     def test_where_threads_cannot_be_ended(self):
         """The child then works on one thread."""
         X, y = numbers(600)
-        fit = krein.KernelRidge(kernel="gaussian", n_jobs=2).fit(X, y)
+        fit = krein.KernelRidge(kernel="gaussian(sigma=1)", lambda_=1e-3, n_jobs=2).fit(X, y)
         expected = fit.predict(X)
         pause, _library._pause = _library._pause, None
 
         def work():
             assert _library.threads(2) == 1
-            again = krein.KernelRidge(kernel="gaussian", n_jobs=2).fit(X, y)
+            again = krein.KernelRidge(kernel="gaussian(sigma=1)", lambda_=1e-3, n_jobs=2).fit(X, y)
             assert np.array_equal(again.predict(X), expected)
 
         try:

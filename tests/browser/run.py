@@ -89,7 +89,7 @@ def wrong_pages(browser, folder):
 
 def figures(browser, folder):
     at = lambda name: os.path.join(folder, name)  # noqa: E731
-    krein("generate", "friedman", "-n", "700", "-o", at("numbers.csv"), "-q")
+    krein("generate", "friedman", "-n", "520", "-o", at("numbers.csv"), "-q")
     krein("generate", "blobs", "-n", "600", "-o", at("blobs.csv"), "-q")
     krein("generate", "spiral", "-n", "500", "-o", at("spiral.csv"), "-q")
     odd = at("odd.csv")
@@ -133,8 +133,8 @@ def reports(browser, folder):
     cases = [
         ("numbers", at("numbers.csv"), ["train", at("numbers.csv")]),
         ("two classes", at("spiral.csv"), ["train", at("spiral.csv"), "--probabilities"]),
-        ("many classes", at("many.csv"), ["train", at("many.csv"), "--probabilities"]),
-        ("markup in names", at("odd.csv"), ["train", at("odd.csv")]),
+        ("many classes", at("many.csv"), ["train", at("many.csv"), "-k", "gaussian(sigma=2)", "--probabilities"]),
+        ("markup in names", at("odd.csv"), ["train", at("odd.csv"), "-k", "gaussian(sigma=2)"]),
         ("clusters", at("blobs.csv"), ["cluster", at("blobs.csv"), "-c", "3"]),
         ("components", at("blobs.csv"), ["pca", at("blobs.csv")]),
     ]

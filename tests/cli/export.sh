@@ -270,7 +270,7 @@ else
     done
     "$PYTHON" inputs.py
     dispatcher >main.c
-    compiled "${compilers[0]}, the others" "${compilers[0]}" -O1
+    compiled "${compilers[0]}, the others" "${compilers[0]}" "$([[ -n $SANITIZED ]] && echo -O0 || echo -O1)"
 fi
 
 # Sparse rows.

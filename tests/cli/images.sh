@@ -99,7 +99,7 @@ ok "a table"
 json "a table: arch" '"mlp(64-64)" in j["learner"]'
 
 # Time limits and checkpoints.
-run train a.x.npy "${labels[@]}" --learner 'net(epochs=1000000, patience=0)' --time-limit 2 -o l.krein
+run train a.x.npy "${labels[@]}" --learner 'net(epochs=1000000, patience=0)' --time-limit 0.5 -o l.krein
 ok "a time limit"
 has "a time limit: said" err 'net: time limit: best of [0-9]+ epochs'
 epochs=60

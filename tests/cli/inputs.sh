@@ -234,6 +234,7 @@ array() { "$KREIN" train "$1" -q "${fixed[@]}" -o a.krein >/dev/null && "$KREIN"
 for type in '<f4' '<f8' '>f4' '>f8' '|i1' '<i2' '>i2' '<i4' '<i8' '>i8'; do
     make_npy data/a.npy "$type" '(24, 3)' False <numbers
     is "NPY $type" "$want" "$(array data/a.npy)"
+    [[ $SANITIZED && $type != [\<\>]?[48] ]] && continue
     make_npy data/f.npy "$type" '(24, 3)' True <columns
     is "NPY $type, Fortran order" "$want" "$(array data/f.npy)"
 done
@@ -514,7 +515,9 @@ near "lambda = 0 interpolates" one two
 
 # ---- models ----
 size=$(stat -c %s m.krein)
-for i in 0 1 2 3 4 5 6 7 8 9 10 11; do
+places=(0 1 2 3 4 5 6 7 8 9 10 11)
+[[ $SANITIZED ]] && places=(0 1 4 8 11)
+for i in "${places[@]}"; do
     at=$((size * i / 12))
     head -c $at m.krein >cut.krein
     run evaluate cut.krein data/ref.csv --json

@@ -46,6 +46,10 @@ command_not_found_handle() {
     return 127
 }
 summary() {
+    if [[ -n ${JSON_PID:-} ]]; then
+        exec {JSON[1]}>&-
+        wait "$JSON_PID"
+    fi
     [[ ! -e $work/not-found ]] || fail "commands that are not there" "$(sort -u "$work/not-found" | tr '\n' ' ')"
     ((passed + failed + skipped)) || fail "${0##*/}" "no check was made"
     echo "$passed passed, $failed failed, $skipped skipped"
@@ -72,17 +76,33 @@ status() {
 has() { if grep -Eq -- "$3" "$2"; then pass; else fail "$1" "no line of $2 matches '$3': $(head -c 300 "$2" | tr '\n' ' ')"; fi; }
 lacks() { if grep -Eq -- "$3" "$2"; then fail "$1" "$2 matches '$3': $(grep -Em1 -- "$3" "$2")"; else pass; fi; }
 is() { if [[ $2 == "$3" ]]; then pass; else fail "$1" "wanted '$2', got '$3'"; fi; }
+# One Python answers all of a script: it takes longer to start than most runs of krein. Its pipes
+# are the script's own, so a subshell starts another.
+json_answers='
+import json, os, sys
+for line in iter(sys.stdin.readline, ""):
+    try:
+        folder, expression = line.rstrip().split("\t", 1)
+        os.chdir(folder)
+        text = open("out").read()
+        assert text.endswith("\n") and text.count("\n") == 1, "not one line: %r" % text[:200]
+        j = json.loads(text)
+        assert isinstance(j, dict), "not an object"
+        assert eval(expression, {"json": json, "j": j}), "does not hold in %s" % text[:600]
+        print("yes", flush=True)
+    except Exception as problem:
+        print(type(problem).__name__, *str(problem).split(), flush=True)
+'
 json() {
-    local answer
-    answer=$("$PYTHON" - "$2" 2>&1 <<'PY'
-import json, sys
-text = open("out").read()
-assert text.endswith("\n") and text.count("\n") == 1, "not one line: %r" % text[:200]
-j = json.loads(text)
-assert isinstance(j, dict), "not an object"
-assert eval(sys.argv[1]), "does not hold in %s" % text[:600]
-PY
-    ) && pass || fail "$1" "$2: $(tail -n 1 <<<"$answer"); $(why)"
+    local question=$PWD$'\t'${2//$'\n'/ } answer=''
+    if [[ $BASHPID != "$main" ]]; then
+        answer=$("$PYTHON" -S -c "$json_answers" <<<"$question" 2>&1)
+    else
+        [[ -n ${JSON_PID:-} ]] || coproc JSON { exec "$PYTHON" -S -c "$json_answers" 2>&1; }
+        printf '%s\n' "$question" >&"${JSON[1]}"
+        read -r answer <&"${JSON[0]}"
+    fi
+    if [[ $answer == yes ]]; then pass; else fail "$1" "$2: $answer; $(why)"; fi
 }
 # wait_for SECONDS CONDITION...: polls; false when time is up.
 wait_for() {

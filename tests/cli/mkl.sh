@@ -2,7 +2,7 @@
 # Several kernels in one model: what help says, the weights as text and as JSON, refusals.
 # shellcheck source=lib.sh disable=SC2154
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
-n=300
+n=200
 [[ $SANITIZED ]] && n=100
 family='gaussian(sigma=0.25..4:5)'
 methods='average easymkl pwmk alignment centered lp mcmkl conv smsd ufo nsmkl'

@@ -278,18 +278,41 @@ static void use(const krein_model *m, form f, int deal) {
     free(got);
 }
 
-/* What one process gets from all rows, several get from their own. */
-static void as_one(form f, int deal, const krein_train_options *o, double tolerance) {
-    const krein_data_options own = data_options(f, 1), plain = data_options(f, 0);
-    krein_report r = KREIN_SIZED(krein_report), one = KREIN_SIZED(krein_report);
-    krein_model *model = NULL, *whole = NULL;
-    blocks mine = own_rows(deal), all = {0, rows, 0};
+/* What one process gets from all rows. */
+typedef struct solo {
+    krein_report report;
+    krein_model *model;
+} solo;
+
+static solo by_one(form f, const krein_train_options *o) {
+    const krein_data_options plain = data_options(f, 0);
+    solo s = {.report = KREIN_SIZED(krein_report)};
+    blocks all = {0, rows, 0};
+    at_work = form_name[f];
+    krein_data *of_all = open_rows(alone, f, &all, &plain);
+    check(krein_train(alone, of_all, o, &s.report, &s.model) == KREIN_OK, krein_message(alone));
+    krein_data_close(of_all);
+    return s;
+}
+
+static void forget(solo *s) {
+    krein_report_clear(alone, &s->report);
+    krein_model_destroy(s->model);
+}
+
+/* That is what several get from their own. */
+static void compare(const solo *s, form f, int deal, const krein_train_options *o,
+                    double tolerance) {
+    const krein_data_options own = data_options(f, 1);
+    krein_report r = KREIN_SIZED(krein_report);
+    const krein_report one = s->report;
+    krein_model *model = NULL, *whole = s->model;
+    blocks mine = own_rows(deal);
     char text[120];
     snprintf(text, sizeof text, "%s, %s, %s", form_name[f], deal_name[deal],
              o->learner ? o->learner : "krr");
     at_work = text;
-    krein_data *data = open_rows(ctx, f, &mine, &own), *of_all = open_rows(alone, f, &all, &plain);
-    check(krein_train(alone, of_all, o, &one, &whole) == KREIN_OK, krein_message(alone));
+    krein_data *data = open_rows(ctx, f, &mine, &own);
     check(krein_train(ctx, data, o, &r, &model) == KREIN_OK, "train");
     if (model && whole) {
         const double far = apart(model, whole, f);
@@ -302,19 +325,23 @@ static void as_one(form f, int deal, const krein_train_options *o, double tolera
         use(model, f, deal);
     }
     krein_report_clear(ctx, &r);
-    krein_report_clear(alone, &one);
     krein_model_destroy(model);
-    krein_model_destroy(whole);
     krein_data_close(data);
-    krein_data_close(of_all);
+}
+
+static void as_one(form f, int deal, const krein_train_options *o, double tolerance) {
+    solo s = by_one(f, o);
+    compare(&s, f, deal, o, tolerance);
+    forget(&s);
 }
 
 static void models(void) {
-    for (int f = 0; f < FORMS; f++)
-        for (int deal = 0; deal < DEALS; deal++) {
-            const krein_train_options o = options_of(f);
-            as_one(f, deal, &o, 2e-5);
-        }
+    for (int f = 0; f < FORMS; f++) {
+        const krein_train_options o = options_of(f);
+        solo s = by_one(f, &o);
+        for (int deal = 0; deal < DEALS; deal++) compare(&s, f, deal, &o, 2e-5);
+        forget(&s);
+    }
     krein_train_options o = options_of(DENSE);
     o.map = "nystrom(D=40)";
     o.features = 0;
