@@ -1349,7 +1349,7 @@ TABLES: Dict[str, Dict[str, Method]] = {
             "exact",
             "the kernel itself, on few rows",
             (
-                "The default up to 7,500 rows, up to 20,000 where krr chooses the kernel; at most "
+                "The default up to 7,500 rows, up to 40,000 where krr chooses the kernel; at most "
                 "`max_exact`."
             ),
             "scholkopf2002",

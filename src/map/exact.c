@@ -40,7 +40,7 @@ static krein_status io(krein_map *map, krein_archive *a) {
 
 const krein_map_class krein__map_exact = {
     .cls = {"exact", "the kernel itself, on few rows", "scholkopf2002", NULL,
-            "The default up to 7,500 rows, up to 20,000 where krr chooses the kernel; at most "
+            "The default up to 7,500 rows, up to 40,000 where krr chooses the kernel; at most "
             "`max_exact`."},
     .kernels = "all",
     .time = "n^2 d + n^3",

@@ -181,6 +181,8 @@ done:
     return st;
 }
 
+enum { TRIED_BYTES = 1 << 16 }; /* candidates of the default model, for the report */
+
 /* What the rows take, on the process where it is most. */
 static krein_status count_rows(krein_pipe *p) {
     const krein_data *data = p->job.data;
@@ -189,6 +191,8 @@ static krein_status count_rows(krein_pipe *p) {
     p->rows_bytes =
         data->in_memory ? size * (double)here * (double)encoding(p)->d : data->batch_bytes;
     p->rows_bytes += (double)atomic_load(&p->ctx->held);
+    if (!p->job.rows) /* a plan: what train holds by then */
+        p->rows_bytes += krein__stream_bytes(data, encoding(p)) + TRIED_BYTES;
     return krein__stream_most(p->job.rows, 1, &p->rows_bytes);
 }
 

@@ -193,6 +193,8 @@ typedef struct krein_stream krein_stream;
  * rows, a stream gives those of its own process, with the numbers that they have among all. */
 krein_status krein__stream_open(krein_data *data, const krein_encoding *e, int part,
                                 krein_stream **out);
+/* Bytes that an open stream holds, about. */
+double krein__stream_bytes(const krein_data *data, const krein_encoding *e);
 /* Next compute block, always full (krein__block_rows) but for the last; x.n == 0: the end. */
 krein_status krein__stream_next(krein_stream *s, krein_block *out);
 krein_status krein__stream_rewind(krein_stream *s);

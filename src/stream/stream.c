@@ -100,6 +100,12 @@ done:
     return st;
 }
 
+double krein__stream_bytes(const krein_data *data, const krein_encoding *e) {
+    double rows = (double)krein__block_rows(e->d), d = e->sparse ? 0 : (double)e->d;
+    return rows * ((e->image[0] > 0 ? 5 : 4) * d + 8 * (double)krein__max(1, data->nlabel) + 40) +
+           64 * d + 16384;
+}
+
 krein_status krein__stream_open(krein_data *data, const krein_encoding *e, int part,
                                 krein_stream **out) {
     krein_ctx *ctx = data->ctx;
