@@ -151,6 +151,31 @@ static void rounded(void) {
     krein_ctx_destroy(two);
 }
 
+/* Some rows far larger than the others: 16 bits would lose these. Rows far from the origin: float32
+ * would lose their distances. */
+static void uneven(void) {
+    enum { N = 100 };
+    krein_ctx *ctx = test_ctx(1);
+    float x[N];
+    krein_rows rows = krein__rows_dense(N, 1, x, 1);
+    for (int t = 0; t < 2; t++) {
+        krein_kernel *kernel = NULL;
+        krein_half half = {0};
+        double K[N * N], worst = 0;
+        for (int64_t i = 0; i < N; i++) x[i] = (float)(t ? 1e4 + det(i, 1, 0) : i ? 1 : 100);
+        CHECK(krein__kernel_parse(ctx, t ? "gaussian(sigma=1)" : "linear", &kernel) == KREIN_OK);
+        CHECK(krein__half_make(ctx, kernel, &rows, false, (double)INFINITY, &half) == KREIN_OK);
+        CHECK(t ? half.code != NULL : half.value != NULL);
+        CHECK(krein__gram_full(ctx, kernel, &rows, &rows, K) == KREIN_OK);
+        for (int64_t e = 0; e < N * N; e++)
+            worst = fmax(worst, fabs(krein__half_at(&half, e / N, e % N) - K[e]));
+        CHECK(worst < (t ? .51 / 32767 : 1e-3));
+        krein__half_clear(&half);
+        krein__kernel_destroy(ctx, kernel);
+    }
+    krein_ctx_destroy(ctx);
+}
+
 /* A number that is not finite is found in any form. */
 static void not_finite(void) {
     krein_ctx *ctx = test_ctx(1);
@@ -495,6 +520,7 @@ int main(int argc, char **argv) {
     test_start(argv);
     RUN(products);
     RUN(rounded);
+    RUN(uneven);
     RUN(not_finite);
     RUN(solutions);
     RUN(held_rows);

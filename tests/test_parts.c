@@ -368,7 +368,7 @@ static void linear_is_explicit(void) {
         t.kernel = "2*linear";
         t.features = run == 0 ? 800 : 100;
         t.lambda = 0.1;
-        if (run == 2) on->budget = 14 << 20;
+        if (run == 2) on->budget = 20 << 20;
         CHECK(krein_data_from_dense(on, ROWS, WIDE, x, WIDE, y, NULL, &o, &data) == KREIN_OK);
         krein_status st = krein_plan(on, data, &t, &r);
         if (st != KREIN_OK) printf("%s\n", krein_message(on));

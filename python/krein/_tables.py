@@ -1368,11 +1368,12 @@ TABLES: Dict[str, Dict[str, Method]] = {
                 "that map=exact finds on the kernel matrix. solver=pcg, the default where D x D "
                 "numbers do not fit into memory, passes over the features many times; above 8,192 "
                 "rows it chooses lambda by a tenth of the rows, at most 4,096, held out. With "
-                "map=exact it keeps half of the kernel matrix, in float32, and chooses lambda by a "
-                "tenth, at most 2,000. On nystrom with 1,024 landmarks or more and a positive "
-                "definite kernel it is the default where it is faster, keeps all landmarks (no "
-                "feature is dropped), and chooses lambda that way. Probabilities are calibrated on "
-                "leave-one-out scores, or on those of folds (`select=cv`, groups, solver=pcg)."
+                "map=exact it keeps half of the kernel matrix, in float32 or, above 32,000 rows, "
+                "16 bits, and chooses lambda by a tenth, at most 2,000. On nystrom with 1,024 "
+                "landmarks or more and a positive definite kernel it is the default where it is "
+                "faster, keeps all landmarks (no feature is dropped), and chooses lambda that way. "
+                "Probabilities are calibrated on leave-one-out scores, or on those of folds "
+                "(`select=cv`, groups, solver=pcg)."
             ),
             "saunders1998",
             "",
@@ -3396,9 +3397,10 @@ TABLES: Dict[str, Dict[str, Method]] = {
             "kernel_pcg",
             "ridge regression on a large kernel matrix by preconditioned conjugate gradients",
             (
-                "Half of the kernel matrix in float32, sums in float64; preconditioned by the "
-                "Nystrom approximation of 1,000 to 3,000 rows through Cholesky factorisations. "
-                "Used by krr with map=exact for many rows, or with solver=pcg."
+                "Half of the kernel matrix in float32, above 32,000 rows in 16 bits, sums in "
+                "float64; preconditioned by the Nystrom approximation of 1,000 to 1,500 rows "
+                "through Cholesky factorisations. Used by krr with map=exact for many rows, or "
+                "with solver=pcg."
             ),
             "rudi2017b",
             "",

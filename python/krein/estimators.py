@@ -376,11 +376,11 @@ class KernelRidge(BaseRegressor):
     whose features have signs (gorf): the stationary point that map=exact finds on the kernel
     matrix. solver=pcg, the default where D x D numbers do not fit into memory, passes over the
     features many times; above 8,192 rows it chooses lambda by a tenth of the rows, at most
-    4,096, held out. With map=exact it keeps half of the kernel matrix, in float32, and chooses
-    lambda by a tenth, at most 2,000. On nystrom with 1,024 landmarks or more and a positive
-    definite kernel it is the default where it is faster, keeps all landmarks (no feature is
-    dropped), and chooses lambda that way. Probabilities are calibrated on leave-one-out scores,
-    or on those of folds (`select=cv`, groups, solver=pcg).
+    4,096, held out. With map=exact it keeps half of the kernel matrix, in float32 or, above
+    32,000 rows, 16 bits, and chooses lambda by a tenth, at most 2,000. On nystrom with 1,024
+    landmarks or more and a positive definite kernel it is the default where it is faster, keeps
+    all landmarks (no feature is dropped), and chooses lambda that way. Probabilities are
+    calibrated on leave-one-out scores, or on those of folds (`select=cv`, groups, solver=pcg).
 
     Parameters
     ----------
@@ -551,11 +551,11 @@ class KernelRidgeClassifier(BaseClassifier):
     whose features have signs (gorf): the stationary point that map=exact finds on the kernel
     matrix. solver=pcg, the default where D x D numbers do not fit into memory, passes over the
     features many times; above 8,192 rows it chooses lambda by a tenth of the rows, at most
-    4,096, held out. With map=exact it keeps half of the kernel matrix, in float32, and chooses
-    lambda by a tenth, at most 2,000. On nystrom with 1,024 landmarks or more and a positive
-    definite kernel it is the default where it is faster, keeps all landmarks (no feature is
-    dropped), and chooses lambda that way. Probabilities are calibrated on leave-one-out scores,
-    or on those of folds (`select=cv`, groups, solver=pcg).
+    4,096, held out. With map=exact it keeps half of the kernel matrix, in float32 or, above
+    32,000 rows, 16 bits, and chooses lambda by a tenth, at most 2,000. On nystrom with 1,024
+    landmarks or more and a positive definite kernel it is the default where it is faster, keeps
+    all landmarks (no feature is dropped), and chooses lambda that way. Probabilities are
+    calibrated on leave-one-out scores, or on those of folds (`select=cv`, groups, solver=pcg).
 
     Parameters
     ----------

@@ -1,6 +1,7 @@
 /* exact -- the kernel itself: r(x) = (k(x, x_1), ..., k(x, x_n)) at all n training rows
  * Learners solve the dual problem on the n x n kernel matrix. For at most --max-exact rows: n^2
- * doubles (krr: floats, twice), O(n^3) to solve, O(n d) a prediction.
+ * doubles and O(n^3) to solve (krr by conjugate gradients: 2 n^2 bytes, O(n^2) a step), O(n d) a
+ * prediction.
  */
 #include "map/landmarks.h"
 

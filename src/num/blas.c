@@ -257,8 +257,10 @@ static krein_status eigen(krein_ctx *ctx, int64_t n, double *a, int64_t lda, dou
     if (n <= 0) return KREIN_OK;
     /* LAPACK counts its workspace, about n^2, in an int. */
     if (n > 32000)
-        return krein__fail(ctx, KREIN_EARG, "eigen: order %lld is above LAPACK's 32000",
-                           (long long)n);
+        return krein__fail(
+            ctx, KREIN_EARG,
+            "eigenvalues of %lld rows: 32,000 is the most; use fewer rows, or a map with features",
+            (long long)n);
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = i; j < n; j++) {
             finite &= isfinite(a[i * lda + j]) != 0;

@@ -4,16 +4,17 @@
  *
  * T is read once, where two products would read it twice; a general product also copies it before
  * it begins, which takes longer than multiplying by so few columns. Some rows at a time, so that w
- * is loaded and stored once for them. Sums are float32, those of u in eight parts. T is float32 or
- * of 16 bits. */
+ * is loaded and stored once for them. The rows that come next are fetched meanwhile: one row is too
+ * short for the processor to read ahead by itself (40,000 rows in 16 bits: a quarter less time). Sums
+ * are float32, those of u in eight parts. T is float32 or of 16 bits. */
 #include "num/blas.h"
 #include "num/simd.h"
 
-typedef int32_t i8 __attribute__((vector_size(32)));
-typedef int16_t s8 __attribute__((vector_size(16), aligned(2), may_alias));
+typedef int16_t v8_short __attribute__((vector_size(16), aligned(2), may_alias));
 
 #define LOAD_float(p) (*(const v8 *)(p))
-#define LOAD_int16_t(p) __builtin_convertvector(__builtin_convertvector(*(const s8 *)(p), i8), v8)
+#define LOAD_int16_t(p)                                                                            \
+    __builtin_convertvector(__builtin_convertvector(*(const v8_short *)(p), v8_index), v8)
 
 /* R rows and C columns. */
 #define BLOCK(NAME, TARGET, TYPE, R, C)                                                            \

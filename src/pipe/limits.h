@@ -10,6 +10,7 @@
 
 /* The kernel matrix is the default up to so many rows; asked for, up to `max_exact`. */
 enum { KREIN_EXACT_ROWS = 7500, KREIN_MAX_EXACT = 10000 };
+enum { KREIN_EXACT_FACTORED = 20000 }; /* where the kernel is chosen, and does not iterate */
 enum { KREIN_EXACT_SURE = 5000 }; /* with `uncertainty`: the model keeps half of its factor */
 /* Features where nothing is trained on them (pca, cluster, transform, select), and in training. */
 enum { KREIN_FEATURES = 1024, KREIN_FEATURES_TRAIN = 4096 };

@@ -94,10 +94,20 @@ static int64_t tuned_features(const krein_pipe *p) {
     return krein__max(1, krein__min((int64_t)D, p->rows / 2));
 }
 
+/* Whether the learner iterates on a large matrix by itself: a factorisation is too slow for as many
+ * rows. With less effort than usual it is not to take as long, either. */
+static bool iterates(const krein_training *t) {
+    int64_t slot = krein__option_index(&t->learner->cls, "solver");
+    bool given = slot >= 0 && t->values.given[slot];
+    return !given && t->o.lambda != 0 && t->o.effort >= 1 && krein__processes(t->pipe.ctx) == 1;
+}
+
 static double most_exact(const krein_training *t) {
-    static const double MOST = 64000;
     double few = t->learner->few > 0 ? (double)t->learner->few : KREIN_EXACT_ROWS;
-    return fmin(MOST, few * (t->o.effort < 1 ? t->o.effort : sqrt(t->o.effort)));
+    double least, most;
+    if (!iterates(t)) few = fmin(few, KREIN_EXACT_FACTORED);
+    krein_limit("max_exact", &least, &most);
+    return fmin(most, few * sqrt(t->o.effort));
 }
 
 /* Rows of a kernel matrix: a step of conjugate gradients takes their square times the targets. */

@@ -27,6 +27,7 @@
 #include <string.h>
 
 enum { DEGREE = 3, COLUMNS = 64, WIDTH = DEGREE * COLUMNS }; /* COLUMNS: of a tile */
+enum { RARE = 20 };
 enum { LEAST = 400 };              /* rows that pairs are looked at with */
 static const double WORK = 1.5e10; /* flops of the pairs; fewer rows where it would be more */
 
@@ -46,10 +47,10 @@ static void ranks_of(const krein_rows *x, int64_t j, double *sorted, double *ran
     }
 }
 
-/* phi of a column: DEGREE numbers of each row, `step` apart. */
+/* phi of a column: DEGREE numbers of each row, `step` apart. What differs for fewer than RARE rows
+ * is left out: there chance has another law, and two rare values meet in one row. */
 static void polynomials(int64_t n, const double *rank, double *work, float *out, int64_t step) {
-    static const double TINY = 1e-6;
-    double *phi[DEGREE];
+    double least = fmin(RARE / (double)n, 0.05), *phi[DEGREE];
     for (int p = 0; p < DEGREE; p++) {
         double *z = phi[p] = work + p * n, mean = 0, square = 0;
         for (int64_t i = 0; i < n; i++) z[i] = rank[i] * (p == 0 ? 1 : phi[p - 1][i]);
@@ -60,7 +61,7 @@ static void polynomials(int64_t n, const double *rank, double *work, float *out,
             for (int64_t i = 0; i < n; i++) z[i] -= along * phi[q][i];
         }
         square = krein__ddot(n, z, z) / (double)n;
-        double by = square > TINY ? 1 / sqrt(square) : 0;
+        double by = square > least ? 1 / sqrt(square) : 0;
         for (int64_t i = 0; i < n; i++) z[i] *= by;
         for (int64_t i = 0; i < n; i++) out[i * step + p] = (float)z[i];
     }
@@ -209,6 +210,7 @@ krein_status krein__screen(krein_ctx *ctx, const krein_rows *x, int64_t k, const
     for (int64_t i = 0; i < n * k; i++) s.y[i] = (float)(y[i] * (weight ? weight[i / k] : 1));
     set_variance(&s);
     TRY(basis_of(ctx, x, s.phi));
+    TRY(krein__poll(ctx));
     TRY(alone(ctx, &s, h));
     int64_t rows = rows_of_pairs(n, d, k);
     if (rows > 0) TRY(pairs(ctx, &s, rows, h));

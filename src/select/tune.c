@@ -4,13 +4,14 @@
  *     1a again with the logarithms of heavy-tailed columns (log.h), all and some (tune_logs.c), if
  *        there are any: they stay where the error on V is less by more than its standard error
  *     2  the metric: gradients of the better of the L1 and the L2 kernel on all of S, some times;
- *        the step of least error on V is kept (radhakrishnan2024). The first fit has no metric,
- *        or factors of what the columns tell alone and two at a time (screen.h), where that is
- * better 3  every kernel under that metric, the L1 kernel under its square too, on few rows 4  the
- * best without and the best with a metric, and others not far behind, on all of S 5  least squared
- * error on V wins; a metric must win by more than chance, 1.5 / sqrt(|V|) of the error, and leave
- * no more rows in a wrong class 6  with more effort sums of the winner and another kernel
- * (tune_mix.c); on few rows support vector machines (tune_svm.c)
+ *        the step of least error on V is kept (radhakrishnan2024). The first fit has no metric, or
+ *        factors of what the columns tell alone and two at a time (screen.h), if these are better
+ *     3  every kernel under that metric, the L1 kernel under its square too, on few rows
+ *     4  the best without and the best with a metric, and others not far behind, on all of S
+ *     5  least squared error on V wins; a metric must win by more than chance, 1.5 / sqrt(|V|) of
+ *        the error, and leave no more rows in a wrong class
+ *     6  with more effort sums of the winner and another kernel (tune_mix.c); on few rows support
+ *        vector machines (tune_svm.c)
  *
  * METRIC's rules; rows are counted so that two cores need a second or two. */
 #include "select/tuner.h"
@@ -303,7 +304,8 @@ double krein__tune_bytes(int64_t n, int64_t d, int64_t k, double effort, int thr
     int64_t fit, held;
     sizes(n, false, effort, &fit, &held);
     double F = (double)fit, V = (double)held, D = (double)d;
+    double screen = krein__screen_bytes(fit, d, k, threads);
     threads = (int)krein__min(threads, KREIN_TUNER_BASES); /* no more candidates run at once */
     return threads * 8 * (4 * F * F + V * F + 4 * F * (double)k) +
-           4 * (KREIN_TUNER_VIEWS + 2) * (F + V) * D + krein__screen_bytes(fit, d, k, threads);
+           4 * (KREIN_TUNER_VIEWS + 2) * (F + V) * D + screen;
 }

@@ -2,8 +2,7 @@
  *
  * 2 n^2 bytes, or n^2: whole numbers q of 16 bits, k = q s, s the largest diagonal entry over 32767
  * (|k_ij| is no larger in a positive definite matrix). Their errors are even between -s/2 and s/2,
- * a random symmetric matrix of norm 2 sqrt(n) s / sqrt(12). They are made from values in float32,
- * which are finer than that but for the exponential kernel of equal rows; the diagonal is exact.
+ * a random symmetric matrix of norm 2 sqrt(n) s / sqrt(12).
  *
  * A product K v reads them once: a tile T of rows I and columns J gives T v_J to the
  * rows I and T'v_I to the rows J. Each tile leaves its two parts in a place of their own, and the
@@ -72,18 +71,19 @@ static bool put_row(krein_half *h, int64_t wide, const float *row, int64_t at) {
 /* Kernel values of some rows with those of a band, to the half from `at` on. room: for the values
  * and the scratch of g. */
 static bool make_tile(krein_half *h, const krein_gram_rows *g, const krein_rows *rows, int64_t at,
-                      double *room) {
-    int64_t wide = g->y.n;
-    float *tile32 = (float *)room;
+                      void *room) {
+    int64_t wide = g->y.n, size = KREIN_TILE * wide;
+    double *tile64 = room;
+    float *tile32 = room, narrow[KREIN_BAND];
     bool finite = true;
-    if (g->wide) {
-        krein__gram_tile64(g, rows, room, wide, room + KREIN_TILE * wide);
-        for (int64_t e = 0; e < rows->n * wide; e++) tile32[e] = (float)room[e]; /* each ahead */
-    } else {
-        krein__gram_tile32(g, rows, tile32, wide, tile32 + KREIN_TILE * wide);
+    if (g->wide)
+        krein__gram_tile64(g, rows, tile64, wide, tile64 + size);
+    else
+        krein__gram_tile32(g, rows, tile32, wide, tile32 + size);
+    for (int64_t i = 0; i < rows->n; i++) {
+        for (int64_t j = 0; g->wide && j < wide; j++) narrow[j] = (float)tile64[i * wide + j];
+        finite = put_row(h, wide, g->wide ? narrow : tile32 + i * wide, at + i * wide) && finite;
     }
-    for (int64_t i = 0; i < rows->n; i++)
-        finite = put_row(h, wide, tile32 + i * wide, at + i * wide) && finite;
     return finite;
 }
 
@@ -147,34 +147,71 @@ done:
 }
 
 /* Twice the norm of what rounding takes off. */
-static double ridge_of(int64_t n, double scale) { return 4 * sqrt((double)n / 12) * scale; }
+static double rounding_ridge(int64_t n, double scale) { return 4 * sqrt((double)n / 12) * scale; }
 
-double krein__half_ridge(const krein_half *h) { return ridge_of(h->n, (double)h->scale); }
+double krein__half_ridge(const krein_half *h) { return rounding_ridge(h->n, (double)h->scale); }
 
-/* The scale of 16 bits; 0: they are too coarse. */
-static float scale_for(int64_t n, const double *diagonal, double ridge) {
-    double most = 0;
-    for (int64_t i = 0; i < n; i++) most = fmax(most, fabs(diagonal[i]));
-    return ridge_of(n, most / TOP) <= ridge ? (float)(most / TOP) : 0;
+/* The scale of 16 bits; 0: they are too coarse, for the ridge or, where some rows are far larger
+ * than others, for these. */
+static krein_status find_scale(krein_half *h, const krein_kernel *kernel, const krein_rows *x,
+                               double ridge) {
+    static const double EVEN = 4, TINY = 1e-30;
+    krein_ctx *ctx = h->ctx;
+    krein_status st = KREIN_OK;
+    double *diagonal = NULL, most = 0, mean = 0;
+    NEW(diagonal, h->n);
+    TRY(krein__gram_diagonal(ctx, kernel, x, diagonal));
+    for (int64_t i = 0; i < h->n; i++) {
+        most = fmax(most, fabs(diagonal[i]));
+        mean += fabs(diagonal[i]) / (double)h->n;
+    }
+    double scale = most / TOP;
+    if (rounding_ridge(h->n, scale) <= ridge && most <= EVEN * mean && scale >= TINY)
+        h->scale = (float)scale;
+done:
+    krein__free(ctx, diagonal);
+    return st;
+}
+
+/* Whether float32 does for the values: seen at some rows, with themselves as well, where distances
+ * are small differences of large numbers. */
+static krein_status float32_does(krein_ctx *ctx, const krein_kernel *kernel, const krein_rows *x,
+                                 bool *out) {
+    enum { SOME = 64 };
+    static const double FINE = 1e-6;
+    krein_status st = KREIN_OK;
+    krein_rows some = krein__rows_slice(x, 0, krein__min(SOME, x->n));
+    krein_gram_rows g = {0};
+    float *tile = NULL;
+    double *exact = NULL, error = 0, square = 0;
+    TRY(krein__gram_begin(ctx, kernel, some, false, &g));
+    NEW(tile, KREIN_TILE * some.n + g.scratch);
+    NEW(exact, some.n * some.n);
+    krein_compute c = krein__compute_begin();
+    krein__gram_tile32(&g, &some, tile, some.n, tile + KREIN_TILE * some.n);
+    krein__compute_end(c);
+    TRY(krein__gram_full(ctx, kernel, &some, &some, exact));
+    for (int64_t e = 0; e < some.n * some.n; e++) {
+        error += pow((double)tile[e] - exact[e], 2);
+        square = fmax(square, exact[e] * exact[e]);
+    }
+    *out = sqrt(error) <= FINE * sqrt(square) * (double)some.n;
+done:
+    krein__free(ctx, tile);
+    krein__free(ctx, exact);
+    krein__gram_end(ctx, &g);
+    return st;
 }
 
 krein_status krein__half_make(krein_ctx *ctx, const krein_kernel *kernel, const krein_rows *x,
                               bool fine, double ridge, krein_half *h) {
     krein_status st = KREIN_OK;
-    double *diagonal = NULL;
+    bool does = false;
     *h = (krein_half){.ctx = ctx, .n = x->n, .bands = (x->n + KREIN_BAND - 1) / KREIN_BAND};
-    if (!fine) {
-        NEW(diagonal, x->n);
-        TRY(krein__gram_diagonal(ctx, kernel, x, diagonal));
-        h->scale = scale_for(x->n, diagonal, ridge);
-    }
-    TRY(make_values(h, kernel, x, fine));
-    for (int64_t i = 0; diagonal && i < x->n; i++) {
-        float value = (float)diagonal[i];
-        put_row(h, 1, &value, place_of(h, i, i));
-    }
+    if (!fine) TRY(float32_does(ctx, kernel, x, &does));
+    if (!fine && ridge > 0) TRY(find_scale(h, kernel, x, ridge));
+    TRY(make_values(h, kernel, x, !does));
 done:
-    krein__free(ctx, diagonal);
     if (st != KREIN_OK) krein__half_clear(h);
     return st;
 }

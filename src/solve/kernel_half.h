@@ -11,15 +11,15 @@ enum { KREIN_BAND = 1024 };
 typedef struct krein_half {
     krein_ctx *ctx;
     int64_t n, bands;
-    float *value;  /* NULL: */
-    int16_t *code; /* the values are scale times these */
-    float scale;
+    float *value;  /* or NULL, and then */
+    int16_t *code; /* these times scale are the values */
+    float scale;   /* 0 with value */
 } krein_half;
 
 /* The kernel matrix of the rows, which must have no entry that is not finite (KREIN_ENUMERIC).
- * fine: values are computed in float64. Else in float32, but the diagonal, and they are kept in 16
- * bits where that takes off little beside `ridge`, which will be added to the diagonal. The kernel
- * is positive definite then. */
+ * fine: values are computed in float64. Else in float32, where that is seen to do, and they are
+ * kept in 16 bits where that takes off little beside `ridge`, which will be added to the diagonal;
+ * 0: not. The kernel is positive definite then. */
 krein_status krein__half_make(krein_ctx *ctx, const krein_kernel *kernel, const krein_rows *x,
                               bool fine, double ridge, krein_half *out);
 /* The least ridge that 16 bits do little harm beside; 0 where there are more. */

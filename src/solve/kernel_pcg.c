@@ -460,6 +460,7 @@ const krein_class krein__solver_kernel_pcg = {
     .name = "kernel_pcg",
     .summary = "ridge regression on a large kernel matrix by preconditioned conjugate gradients",
     .cite = "rudi2017b",
-    .details = "Half of the kernel matrix in float32, sums in float64; preconditioned by the "
-               "Nystrom approximation of 1,000 to 3,000 rows through Cholesky factorisations. "
+    .details = "Half of the kernel matrix in float32, above 32,000 rows in 16 bits, sums in "
+               "float64; preconditioned by the Nystrom approximation of 1,000 to 1,500 rows "
+               "through Cholesky factorisations. "
                "Used by krr with map=exact for many rows, or with solver=pcg."};
