@@ -94,12 +94,14 @@ static int64_t tuned_features(const krein_pipe *p) {
     return krein__max(1, krein__min((int64_t)D, p->rows / 2));
 }
 
-/* Whether the learner iterates on a large matrix by itself: a factorisation is too slow for as many
- * rows. With less effort than usual it is not to take as long, either. */
+/* Whether the learner iterates on a large matrix by itself, which is soon made: a factorisation is
+ * too slow for as many rows, and so are kernel values of sparse ones. With less effort than usual
+ * it is not to take as long, either. */
 static bool iterates(const krein_training *t) {
     int64_t slot = krein__option_index(&t->learner->cls, "solver");
     bool given = slot >= 0 && t->values.given[slot];
-    return !given && t->o.lambda != 0 && t->o.effort >= 1 && krein__processes(t->pipe.ctx) == 1;
+    return !given && t->o.lambda != 0 && t->o.effort >= 1 && !t->pipe.job.model->encoding.sparse &&
+           krein__processes(t->pipe.ctx) == 1;
 }
 
 static double most_exact(const krein_training *t) {
@@ -110,11 +112,15 @@ static double most_exact(const krein_training *t) {
     return fmin(most, few * sqrt(t->o.effort));
 }
 
-/* Rows of a kernel matrix: a step of conjugate gradients takes their square times the targets. */
+/* Rows of a kernel matrix: a step of conjugate gradients takes their square times the targets. Few
+ * targets take no longer than reading the matrix; many of them fewer rows, but not much fewer than
+ * a matrix that stays in reach of a factorisation. */
 static int64_t tuned_few(const krein_pipe *p) {
-    static const double TARGETS = 32;
-    double k = (double)krein__scored_targets(&p->job);
-    return (int64_t)(most_exact(p->purpose.user) * fmin(1, sqrt(TARGETS / k)));
+    static const double FEW = 4, MANY = 32;
+    const krein_training *t = p->purpose.user;
+    double k = (double)krein__scored_targets(&p->job), most = most_exact(t);
+    double less = fmin(most, KREIN_EXACT_FACTORED * sqrt(t->o.effort));
+    return (int64_t)fmax(most * fmin(1, sqrt(FEW / k)), less * fmin(1, sqrt(MANY / k)));
 }
 
 /* The map that suits a kernel and a lambda that are known: the kernel matrix for more rows than
