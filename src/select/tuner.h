@@ -92,7 +92,7 @@ bool krein__tuner_gains(int64_t m, const double *square, const double *than);
  * is about the rows that won, and so is the report. */
 krein_status krein__tuner_logs(krein_tuner *t);
 /* Where the path of metrics starts: a candidate without one, or the same kernel under factors of
- * what the columns tell alone and two at a time, where that is better on few rows. */
+ * what the columns tell alone and two at a time, where that is clearly better on few rows. */
 krein_status krein__tuner_start(krein_tuner *t, const krein_tuner_candidate *plain,
                                 krein_tuner_candidate *start);
 /* The path of metrics from a candidate; *best: the candidate of the best step. */
