@@ -37,9 +37,9 @@ enum {
     VERY_LARGE = 32000, /* values of more rows are kept in 16 bits, where lambda allows that */
     HELD_ROWS = 2000,
     SAMPLE = 1024,
-    TRIO = 3,  /* lambdas at a time */
-    MANY = 10, /* outputs that lambdas are compared by; of more so many combinations: */
-    COMBINED = 5,
+    TRIO = 3, /* lambdas at a time */
+    MANY = 4, /* outputs that lambdas are compared by; of more so many combinations: */
+    COMBINED = 3,
     MORE = 4,          /* times that the search goes on beyond them */
     CHOICE_STEPS = 12, /* unfinished solutions of a small lambda are near those of a larger one */
     COMBINED_STEPS = 8,

@@ -45,23 +45,6 @@ float krein__sdot_ahead(int64_t n, const float *x, const float *y, const float *
 /* out[r] = a_r'x of a few rows of A (rows x n). Not BLAS: dot.c. */
 void krein__sdot_rows(int64_t rows, int64_t n, const float *a, int64_t lda, const float *x,
                       float *out);
-/* u (rows x c) = T v and w (c x n) += T'x in one pass over T (rows x n); v is c x n, x rows x c; c
- * at most KREIN_BOTH. */
-enum { KREIN_BOTH = 4 };
-void krein__both(int64_t rows, int64_t n, int64_t c, const float *T, int64_t ld, const float *v,
-                 int64_t ldv, const float *x, float *u, float *w, int64_t ldw);
-/* The same of a matrix of whole numbers. */
-void krein__both16(int64_t rows, int64_t n, int64_t c, const int16_t *T, int64_t ld, const float *v,
-                   int64_t ldv, const float *x, float *u, float *w, int64_t ldw);
-/* The same for many columns, which are those of v and w (n x c), x and u (rows x c) here; c is a
- * multiple of KREIN_WIDE. u or w NULL: not wanted. */
-enum { KREIN_WIDE = 16 };
-void krein__both_wide(int64_t rows, int64_t n, int64_t c, const float *T, int64_t ld,
-                      const float *v, const float *x, float *u, float *w);
-/* Columns with those that are added for it; as they are where krein__both takes them. */
-static inline int64_t krein__wide(int64_t c) {
-    return c <= KREIN_BOTH ? c : (c + KREIN_WIDE - 1) / KREIN_WIDE * KREIN_WIDE;
-}
 void krein__saxpy(int64_t n, float alpha, const float *x, float *y); /* y += alpha x */
 double krein__ddot(int64_t n, const double *x, const double *y);
 /* One tile of the Cholesky factorisation: A = U'U in the upper triangle; returns 0, or the

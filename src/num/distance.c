@@ -36,7 +36,7 @@ PATH(double, double_avx2, __attribute__((target("avx2"))), fabs)
 PATH(double, square_avx2, __attribute__((target("avx2"))), SQUARE) /* no fused ones: other bits */
 
 /* to[k] has the k-th numbers of the eight. */
-__attribute__((target("avx2"))) static void transpose32(const __m256 from[8], __m256 to[8]) {
+__attribute__((target("avx2"))) INLINE void transpose32(const __m256 from[8], __m256 to[8]) {
     for (int half = 0; half < 2; half++) { /* numbers 0 to 3 and 4 to 7 of each */
         __m256 both[4], pair[4];
         for (int r = 0; r < 4; r++)
@@ -53,14 +53,24 @@ __attribute__((target("avx2"))) static void transpose32(const __m256 from[8], __
     }
 }
 
-/* Eight rows at a time, so that their partial sums are added up together. */
+/* Eight rows at a time, so that their partial sums are added up together; those of the columns
+ * that are left over come first. */
 __attribute__((target("avx2"))) static void float_avx2(int64_t d, const float *x, int64_t n,
                                                        const float *y, int64_t ldy, float *out) {
     const __m256 sign = _mm256_set1_ps(-0.0f);
     int64_t i = 0, whole = d / 8 * 8;
+    const __m256i left = _mm256_cmpgt_epi32(_mm256_set1_epi32((int)(d - whole)),
+                                            _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+    const __m256 last = _mm256_maskload_ps(x + whole, left);
     for (; i + 8 <= n; i += 8, y += 8 * ldy) {
-        __m256 part[8], column[8];
-        float rest[8] = {0};
+        __m256 part[8], column[8], sum = _mm256_setzero_ps();
+        if (whole < d) {
+            for (int r = 0; r < 8; r++)
+                part[r] = _mm256_andnot_ps(
+                    sign, _mm256_sub_ps(last, _mm256_maskload_ps(y + r * ldy + whole, left)));
+            transpose32(part, column);
+            for (int64_t k = 0; k < d - whole; k++) sum = _mm256_add_ps(sum, column[k]);
+        }
         for (int r = 0; r < 8; r++) part[r] = _mm256_setzero_ps();
         for (int64_t j = 0; j < whole; j += 8) {
             __m256 own = _mm256_loadu_ps(x + j);
@@ -69,10 +79,7 @@ __attribute__((target("avx2"))) static void float_avx2(int64_t d, const float *x
                 part[r] = _mm256_add_ps(part[r], _mm256_andnot_ps(sign, by));
             }
         }
-        for (int r = 0; r < 8; r++)
-            for (int64_t j = whole; j < d; j++) rest[r] += fabsf(x[j] - y[r * ldy + j]);
         transpose32(part, column);
-        __m256 sum = _mm256_loadu_ps(rest);
         for (int k = 0; k < 8; k++) sum = _mm256_add_ps(sum, column[k]);
         _mm256_storeu_ps(out + i, sum);
     }
@@ -80,7 +87,7 @@ __attribute__((target("avx2"))) static void float_avx2(int64_t d, const float *x
 }
 
 /* The same of float64. */
-__attribute__((target("avx512f"))) static void transpose64(const __m512d from[8], __m512d to[8]) {
+__attribute__((target("avx512f"))) INLINE void transpose64(const __m512d from[8], __m512d to[8]) {
     __m512d pair[8];
     for (int r = 0; r < 8; r += 2) {
         pair[r] = _mm512_unpacklo_pd(from[r], from[r + 1]);
@@ -101,9 +108,17 @@ __attribute__((target("avx512f"))) static void transpose64(const __m512d from[8]
 __attribute__((target("avx512f"))) static void
 double_avx512(int64_t d, const double *x, int64_t n, const double *y, int64_t ldy, double *out) {
     int64_t i = 0, whole = d / 8 * 8;
+    const __mmask8 left = (__mmask8)((1 << (d - whole)) - 1);
+    const __m512d last = _mm512_maskz_loadu_pd(left, x + whole);
     for (; i + 8 <= n; i += 8, y += 8 * ldy) {
-        __m512d part[8], column[8];
-        double rest[8] = {0};
+        __m512d part[8], column[8], sum = _mm512_setzero_pd();
+        if (whole < d) {
+            for (int r = 0; r < 8; r++)
+                part[r] = _mm512_abs_pd(
+                    _mm512_sub_pd(last, _mm512_maskz_loadu_pd(left, y + r * ldy + whole)));
+            transpose64(part, column);
+            for (int64_t k = 0; k < d - whole; k++) sum = _mm512_add_pd(sum, column[k]);
+        }
         for (int r = 0; r < 8; r++) part[r] = _mm512_setzero_pd();
         for (int64_t j = 0; j < whole; j += 8) {
             __m512d own = _mm512_loadu_pd(x + j);
@@ -111,10 +126,7 @@ double_avx512(int64_t d, const double *x, int64_t n, const double *y, int64_t ld
                 part[r] = _mm512_add_pd(
                     part[r], _mm512_abs_pd(_mm512_sub_pd(own, _mm512_loadu_pd(y + r * ldy + j))));
         }
-        for (int r = 0; r < 8; r++)
-            for (int64_t j = whole; j < d; j++) rest[r] += fabs(x[j] - y[r * ldy + j]);
         transpose64(part, column);
-        __m512d sum = _mm512_loadu_pd(rest);
         for (int k = 0; k < 8; k++) sum = _mm512_add_pd(sum, column[k]);
         _mm512_storeu_pd(out + i, sum);
     }

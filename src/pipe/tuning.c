@@ -116,7 +116,7 @@ static double most_exact(const krein_training *t) {
  * targets take no longer than reading the matrix; many of them fewer rows, but not much fewer than
  * a matrix that stays in reach of a factorisation. */
 static int64_t tuned_few(const krein_pipe *p) {
-    static const double FEW = 4, MANY = 32;
+    static const double FEW = 8, MANY = 32;
     const krein_training *t = p->purpose.user;
     double k = (double)krein__scored_targets(&p->job), most = most_exact(t);
     double less = fmin(most, KREIN_EXACT_FACTORED * sqrt(t->o.effort));

@@ -7,13 +7,14 @@
  * A product K v reads them once: a tile T of rows I and columns J gives T v_J to the
  * rows I and T'v_I to the rows J. Each tile leaves its two parts in a place of their own, and the
  * parts of a row are added in the order of the tiles: the bits do not depend on threads. Both come
- * from one pass over the tile (num/both.c, num/both_wide.c). The products of a tile are float32, as
+ * from one pass over the tile (num/both.c). The products of a tile are float32, as
  * K is, and their sums over tiles float64: half of the time of float64, and off by about 2^-24 of
  * the root of the sum of squares.
  */
 #include "solve/kernel_half.h"
 
 #include "num/blas.h"
+#include "num/both.h"
 #include "num/rounded.h"
 
 #include <math.h>
@@ -21,7 +22,6 @@
 #include <string.h>
 
 enum { TOP = 32767 };
-enum { STRIP = 48 }; /* rows that are widened at a time */
 
 static int64_t band_rows(const krein_half *h, int64_t b) {
     return krein__min(KREIN_BAND, h->n - b * KREIN_BAND);
@@ -55,6 +55,33 @@ double krein__half_at(const krein_half *h, int64_t i, int64_t j) {
     if (i / KREIN_BAND > j / KREIN_BAND) return krein__half_at(h, j, i);
     int64_t at = place_of(h, i, j);
     return h->code ? (double)(h->scale * (float)h->code[at]) : (double)h->value[at];
+}
+
+krein_status krein__half_columns(const krein_half *h, int64_t m, const int64_t *index, float *out) {
+    krein_ctx *ctx = h->ctx;
+    krein_status st = KREIN_OK;
+    int64_t *all = NULL;
+    NEW(all, 2 * ctx->threads * m);
+#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic)
+    for (int64_t I = 0; I < h->bands; I++) {
+        int64_t *at = all + 2 * omp_get_thread_num() * m, *step = at + m;
+        for (int64_t l = 0; l < m; l++) { /* where the band's rows have column l */
+            int64_t J = index[l] / KREIN_BAND;
+            at[l] = J < I ? place_of(h, index[l], I * KREIN_BAND)
+                          : place_of(h, I * KREIN_BAND, index[l]);
+            step[l] = J < I ? 1 : band_rows(h, J);
+        }
+        for (int64_t i = 0; i < band_rows(h, I); i++) {
+            float *row = out + (I * KREIN_BAND + i) * m;
+            for (int64_t l = 0; l < m; l++) {
+                int64_t place = at[l] + i * step[l];
+                row[l] = h->code ? h->scale * (float)h->code[place] : h->value[place];
+            }
+        }
+    }
+done:
+    krein__free(ctx, all);
+    return st;
 }
 
 /* A row of values of a tile to the half from `at` on; false where one is not finite. */
@@ -224,86 +251,98 @@ void krein__half_clear(krein_half *h) {
 
 /* ---- products ----------------------------------------------------------- */
 
-/* For each thread: three bands of a tile's products, and rows that are widened. */
-static int64_t part_of(int64_t c) { return 3 * KREIN_BAND * krein__wide(c) + STRIP * KREIN_BAND; }
+/* Parts of all rows by band, v as it is and in lanes: float32. */
+static int64_t parts_of(int64_t n, int64_t c) {
+    return (n + KREIN_BAND - 1) / KREIN_BAND * krein__lanes_size(n, c);
+}
 
-/* Parts of all rows by band in float64, v in float32, the threads' parts. */
+/* Sums of a band in float64, which are a tile's products in float32 before. */
+static int64_t own_of(int64_t c) { return KREIN_BAND * c; }
+
 int64_t krein__half_room(int64_t n, int64_t c, int threads) {
-    int64_t bands = (n + KREIN_BAND - 1) / KREIN_BAND;
-    return bands * n * c + (n * krein__wide(c) + threads * part_of(c)) / 2 + 1;
+    int64_t single = parts_of(n, c) + n * c + krein__lanes_size(n, c);
+    return threads * own_of(c) + single / 2 + 1;
 }
 
-/* To n x c in float64, from as many rows of ld numbers. */
-static void widen(int64_t n, int64_t c, const float *from, int64_t ld, double *to) {
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t l = 0; l < c; l++) to[i * c + l] = (double)from[i * ld + l];
+/* Where a product's numbers are in the room. */
+typedef struct parts {
+    const krein_half *h;
+    int64_t c;
+    double *own; /* each thread's */
+    float *part; /* part b of the rows of band I: see part_at */
+    float *rows; /* v as it is */
+    krein_lanes lanes;
+} parts;
+
+/* What the tile of bands I and b gave to the rows I: row by row where b >= I, else in lanes. */
+static float *part_at(const parts *p, int64_t b, int64_t I) {
+    return p->part + b * krein__lanes_size(p->h->n, p->c) + I * KREIN_BAND * p->c;
 }
 
-/* The tile of bands I <= J: its parts of the rows I and of the rows J. v: n x krein__wide(c). Of 16
- * bits some rows at a time are widened, which stay in the cache of a core for many columns. */
-static void tile_product(const krein_half *h, int64_t I, int64_t J, int64_t c, const float *v,
-                         double *to_I, double *to_J, float *part) {
-    int64_t rows = band_rows(h, I), wide = band_rows(h, J), p = krein__wide(c);
-    int64_t at = place_of(h, I * KREIN_BAND, J * KREIN_BAND), strip = h->code ? STRIP : rows;
-    float *u = part, *w = I < J ? part + KREIN_BAND * p : NULL, *room = part + 3 * KREIN_BAND * p;
-    if (w) memset(w, 0, (size_t)(wide * p) * sizeof *w);
-    for (int64_t i = 0; i < rows; i += strip) {
-        int64_t n = krein__min(strip, rows - i);
-        const float *tile = h->code ? room : h->value + at + i * wide;
-        if (h->code) krein__rounded_rows(1, n * wide, h->code + at + i * wide, &h->scale, room);
-        krein__both_wide(n, wide, p, tile, wide, v + J * KREIN_BAND * p,
-                         v + (I * KREIN_BAND + i) * p, u + i * p, w);
-    }
-    widen(rows, c, u, p, to_I);
-    if (w) widen(wide, c, w, p, to_J);
+static krein_lanes lanes_from(const parts *p, int64_t I) {
+    return (krein_lanes){p->lanes.x, p->lanes.n, I * KREIN_BAND};
 }
 
-/* The same for few columns, in one pass over the tile. */
-static void tile_both(const krein_half *h, int64_t I, int64_t J, int64_t c, const float *v,
-                      double *to_I, double *to_J, float *part) {
-    int64_t rows = band_rows(h, I), wide = band_rows(h, J);
+/* v to float32, one band. */
+static void take_band(const parts *p, int64_t I, const double *v) {
+    int64_t at = I * KREIN_BAND * p->c, rows = band_rows(p->h, I);
+    for (int64_t e = 0; e < rows * p->c; e++) p->rows[at + e] = (float)v[at + e];
+    krein__to_lanes(rows, p->c, p->rows + at, lanes_from(p, I));
+}
+
+/* The tile of bands I <= J: its parts of the rows I and of the rows J. */
+static void multiply_tile(const parts *p, int64_t I, int64_t J, double *own) {
+    const krein_half *h = p->h;
+    int64_t rows = band_rows(h, I), wide = band_rows(h, J), c = p->c;
     int64_t at = place_of(h, I * KREIN_BAND, J * KREIN_BAND);
-    const float *vI = v + I * KREIN_BAND * c, *vJ = v + J * KREIN_BAND * c;
-    float *columns = part, *u = columns + KREIN_BAND * c, *w = u + KREIN_BAND * c;
-    double scale = h->code ? (double)h->scale : 1;
-    for (int64_t j = 0; j < wide; j++)
-        for (int64_t l = 0; l < c; l++) columns[l * wide + j] = vJ[j * c + l];
-    memset(w, 0, (size_t)(wide * c) * sizeof *w);
+    krein_lanes v = lanes_from(p, J), w = {I < J ? part_at(p, I, J) : (float *)own, wide, 0};
+    const float *x = p->rows + I * KREIN_BAND * c;
+    float *u = part_at(p, J, I);
+    memset(u, 0, (size_t)(rows * c) * sizeof *u);
+    memset(w.x, 0, (size_t)krein__lanes_size(wide, c) * sizeof *w.x); /* I = J: not used */
     if (h->code)
-        krein__both16(rows, wide, c, h->code + at, wide, columns, wide, vI, u, w, wide);
+        krein__both16(rows, wide, c, h->code + at, wide, v, x, u, w);
     else
-        krein__both(rows, wide, c, h->value + at, wide, columns, wide, vI, u, w, wide);
-    for (int64_t e = 0; e < rows * c; e++) to_I[e] = scale * (double)u[e];
-    for (int64_t e = 0; I < J && e < wide * c; e++)
-        to_J[e] = scale * (double)w[e % c * wide + e / c];
+        krein__both(rows, wide, c, h->value + at, wide, v, x, u, w);
+}
+
+/* The parts of band I in the order of the tiles, to its rows. */
+static void add_band(const parts *p, int64_t I, double *own, double *out) {
+    const krein_half *h = p->h;
+    int64_t rows = band_rows(h, I), size = krein__lanes_size(rows, p->c);
+    double *to = out + I * KREIN_BAND * p->c, scale = h->code ? (double)h->scale : 1;
+    memset(own, 0, (size_t)size * sizeof *own);
+    memset(to, 0, (size_t)(rows * p->c) * sizeof *to);
+    for (int64_t b = 0; b < h->bands; b++) {
+        const float *part = part_at(p, b, I);
+        if (b < I)
+            for (int64_t e = 0; e < size; e++) own[e] += (double)part[e];
+        else
+            for (int64_t e = 0; e < rows * p->c; e++) to[e] += (double)part[e];
+    }
+    krein__lanes_add(rows, p->c, own, to);
+    for (int64_t e = 0; e < rows * p->c; e++) to[e] *= scale;
 }
 
 void krein__half_multiply(const krein_half *h, int64_t c, const double *v, double *out,
                           double *room) {
-    int64_t n = h->n, bands = h->bands, p = krein__wide(c);
-    float *v32 = (float *)(room + bands * n * c), *parts = v32 + n * p;
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t l = 0; l < p; l++) v32[i * p + l] = l < c ? (float)v[i * c + l] : 0;
+    int64_t n = h->n, bands = h->bands;
+    parts p = {.h = h, .c = c, .own = room};
+    p.part = (float *)(room + h->ctx->threads * own_of(c));
+    p.rows = p.part + parts_of(n, c);
+    p.lanes = (krein_lanes){p.rows + n * c, n, 0};
     krein_compute compute = krein__compute_begin();
 #pragma omp parallel num_threads(h->ctx->threads)
     {
         krein__worker_begin();
-        float *part = parts + omp_get_thread_num() * part_of(c);
-        /* Part J of the rows of band I: at J n c + I KREIN_BAND c. */
-#pragma omp for schedule(dynamic, 1)
-        for (int64_t t = 0; t < bands * bands; t++) {
-            int64_t I = t / bands, J = t % bands;
-            if (I > J) continue;
-            (c <= KREIN_BOTH ? tile_both : tile_product)(h, I, J, c, v32,
-                                                         room + (J * n + I * KREIN_BAND) * c,
-                                                         room + (I * n + J * KREIN_BAND) * c, part);
-        }
+        double *own = p.own + omp_get_thread_num() * own_of(c);
 #pragma omp for schedule(static)
-        for (int64_t e = 0; e < n * c; e++) {
-            double sum = 0;
-            for (int64_t b = 0; b < bands; b++) sum += room[b * n * c + e];
-            out[e] = sum;
-        }
+        for (int64_t I = 0; I < bands; I++) take_band(&p, I, v);
+#pragma omp for schedule(dynamic, 1)
+        for (int64_t t = 0; t < bands * bands; t++)
+            if (t / bands <= t % bands) multiply_tile(&p, t / bands, t % bands, own);
+#pragma omp for schedule(static)
+        for (int64_t I = 0; I < bands; I++) add_band(&p, I, own, out);
         krein__worker_end(compute);
     }
     krein__compute_end(compute);

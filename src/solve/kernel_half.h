@@ -26,6 +26,8 @@ krein_status krein__half_make(krein_ctx *ctx, const krein_kernel *kernel, const 
 double krein__half_ridge(const krein_half *h);
 void krein__half_clear(krein_half *h);
 double krein__half_at(const krein_half *h, int64_t i, int64_t j);
+/* Some columns: n x m. */
+krein_status krein__half_columns(const krein_half *h, int64_t m, const int64_t *index, float *out);
 /* out (n x c) = K v, in float64, one pass over the half. room: krein__half_room numbers. */
 void krein__half_multiply(const krein_half *h, int64_t c, const double *v, double *out,
                           double *room);

@@ -32,6 +32,7 @@
 
 #include "base/rng.h"
 #include "num/blas.h"
+#include "num/both.h"
 #include "num/tall.h"
 #include "solve/dual.h"
 #include "solve/whiten.h"
@@ -57,13 +58,16 @@ struct krein_kernel_pcg {
     krein_targets rows;
     double *p, *q, *r, *z;  /* n x columns */
     double *scaled, *small; /* n x columns; m x columns */
-    float *v32, *part;      /* n x krein__wide(columns); for each thread COLUMNS of that */
-    float *bands;           /* for each band of rows m x krein__wide(columns) */
+    float *v32, *part;      /* n x columns; for each thread COLUMNS of that */
+    float *bands;           /* for each band of rows m x columns, in lanes */
+    double *lanes64;        /* the same of their sum */
     double *sums;           /* of tall.c */
     double *room;           /* of krein__half_multiply */
     double *Mu;             /* n x lambdas: M^-1 u */
     double mean_tail;       /* of the rows fitted, weighted */
 };
+
+static int64_t bands_of(int64_t n) { return (n + KREIN_BAND - 1) / KREIN_BAND; }
 
 static double shift_of(const krein_kernel_pcg *s, double lambda) { return s->f.weight * lambda; }
 
@@ -101,9 +105,7 @@ static krein_status make_B(krein_kernel_pcg *s, uint64_t seed) {
     NEW(index, m);
     krein__rng_choose(krein__substream(seed, KREIN_STREAM_SAMPLE, KREIN_SAMPLE_PRECONDITION), n, m,
                       index);
-#pragma omp parallel for num_threads(ctx->threads) schedule(static)
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; j < m; j++) s->B[i * m + j] = (float)krein__half_at(s->K, i, index[j]);
+    TRY(krein__half_columns(s->K, m, index, s->B));
     for (int64_t i = 0; i < m; i++)
         for (int64_t j = 0; j < m; j++) s->G[i * m + j] = (double)s->B[index[i] * m + j];
     TRY(krein__whiten(ctx, n, m, s->G, s->B));
@@ -118,33 +120,19 @@ done:
     return st;
 }
 
-/* out (m x p) = op(A) v in float32, p = krein__wide of the columns. */
-static void times(bool transposed, int64_t m, int64_t n, int64_t p, const float *a, int64_t ld,
-                  const float *v, float *out) {
-    if (p == 1)
-        krein__sgemv(transposed, transposed ? n : m, transposed ? m : n, 1, a, ld, v, 1, 0, out, 1);
-    else if (p <= KREIN_BOTH)
-        krein__sgemm(transposed, false, m, p, n, 1, a, ld, v, p, 0, out, p);
-    else if (transposed) {
-        memset(out, 0, (size_t)(m * p) * sizeof *out);
-        krein__both_wide(n, m, p, a, ld, NULL, v, NULL, out);
-    } else
-        krein__both_wide(m, n, p, a, ld, v, NULL, out, NULL);
-}
-
-/* To n x p in float32, p = krein__wide(c). */
+/* To n x c in float32. */
 static void narrow(const krein_kernel_pcg *s, int64_t n, int64_t c, const double *v) {
-    int64_t p = krein__wide(c);
 #pragma omp parallel for num_threads(s->ctx->threads) schedule(static)
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; j < p; j++) s->v32[i * p + j] = j < c ? (float)v[i * c + j] : 0;
+    for (int64_t e = 0; e < n * c; e++) s->v32[e] = (float)v[e];
 }
 
 /* small (m x c) = B'v, v n x c: in parallel over bands of rows, in float32, which are then added in
  * their order. */
 static void gather(const krein_kernel_pcg *s, int64_t c, const double *v, double *small) {
-    int64_t n = s->n, m = s->m, p = krein__wide(c), bands = (n + KREIN_BAND - 1) / KREIN_BAND;
+    int64_t n = s->n, m = s->m, bands = bands_of(n), size = krein__lanes_size(m, c);
     narrow(s, n, c, v);
+    memset(s->bands, 0, (size_t)(bands * size) * sizeof *s->bands);
+    memset(small, 0, (size_t)(m * c) * sizeof *small);
     krein_compute compute = krein__compute_begin();
 #pragma omp parallel num_threads(s->ctx->threads)
     {
@@ -152,33 +140,36 @@ static void gather(const krein_kernel_pcg *s, int64_t c, const double *v, double
 #pragma omp for schedule(dynamic)
         for (int64_t b = 0; b < bands; b++) {
             int64_t i = b * KREIN_BAND, rows = krein__min(KREIN_BAND, n - i);
-            times(true, m, rows, p, s->B + i * m, m, s->v32 + i * p, s->bands + b * m * p);
+            krein__both(rows, m, c, s->B + i * m, m, (krein_lanes){0}, s->v32 + i * c, NULL,
+                        (krein_lanes){s->bands + b * size, m, 0});
         }
 #pragma omp for schedule(static)
-        for (int64_t l = 0; l < m; l++)
-            for (int64_t j = 0; j < c; j++) {
-                double sum = 0;
-                for (int64_t b = 0; b < bands; b++) sum += (double)s->bands[(b * m + l) * p + j];
-                small[l * c + j] = sum;
-            }
+        for (int64_t e = 0; e < size; e++) {
+            double sum = 0;
+            for (int64_t b = 0; b < bands; b++) sum += (double)s->bands[b * size + e];
+            s->lanes64[e] = sum;
+        }
         krein__worker_end(compute);
     }
     krein__compute_end(compute);
+    krein__lanes_add(m, c, s->lanes64, small);
 }
 
 /* out (n x c) = B small: in parallel over rows. */
 static void spread(const krein_kernel_pcg *s, int64_t c, const double *small, double *out) {
-    int64_t n = s->n, m = s->m, p = krein__wide(c), strips = (n + COLUMNS - 1) / COLUMNS;
+    int64_t n = s->n, m = s->m, strips = (n + COLUMNS - 1) / COLUMNS;
+    krein_lanes lanes = {s->bands, m, 0};
     narrow(s, m, c, small);
+    krein__to_lanes(m, c, s->v32, lanes);
     krein_compute compute = krein__compute_begin();
 #pragma omp parallel for num_threads(s->ctx->threads) schedule(dynamic)
     for (int64_t t = 0; t < strips; t++) {
         krein__worker_begin();
         int64_t first = t * COLUMNS, rows = krein__min(COLUMNS, n - first);
-        float *part = s->part + omp_get_thread_num() * COLUMNS * p;
-        times(false, rows, m, p, s->B + first * m, m, s->v32, part);
-        for (int64_t i = 0; i < rows; i++)
-            for (int64_t j = 0; j < c; j++) out[(first + i) * c + j] = (double)part[i * p + j];
+        float *part = s->part + omp_get_thread_num() * COLUMNS * c;
+        memset(part, 0, (size_t)(rows * c) * sizeof *part);
+        krein__both(rows, m, c, s->B + first * m, m, lanes, NULL, part, (krein_lanes){0});
+        for (int64_t e = 0; e < rows * c; e++) out[first * c + e] = (double)part[e];
         krein__worker_end(compute);
     }
     krein__compute_end(compute);
@@ -277,9 +268,10 @@ krein_status krein__kernel_pcg_create(const krein_half *K, const krein_targets *
     NEW(s->scaled, n * columns);
     NEW(s->Mu, n * columns);
     NEW(s->small, m * columns);
-    NEW(s->v32, n * krein__wide(columns));
-    NEW(s->part, ctx->threads * COLUMNS * krein__wide(columns));
-    NEW(s->bands, (n + KREIN_BAND - 1) / KREIN_BAND * m * krein__wide(columns));
+    NEW(s->v32, n * columns);
+    NEW(s->part, ctx->threads * COLUMNS * columns);
+    NEW(s->bands, bands_of(n) * krein__lanes_size(m, columns));
+    NEW(s->lanes64, krein__lanes_size(m, columns));
     NEW(s->sums, krein__tall_room(n, columns, krein__min(columns, KREIN_TALL_WIDE)));
     NEW(s->room, krein__half_room(n, columns, ctx->threads));
     TRY(make_B(s, seed));
@@ -295,9 +287,9 @@ done:
 
 void krein__kernel_pcg_destroy(krein_kernel_pcg *s) {
     if (!s) return;
-    void *all[] = {s->B,   s->tail, s->G,    s->all,  s->block, s->tiles, s->factor,
-                   s->p,   s->q,    s->r,    s->z,    s->Mu,    s->small, s->scaled,
-                   s->v32, s->part, s->room, s->sums, s->bands};
+    void *all[] = {s->B,   s->tail, s->G,    s->all,  s->block, s->tiles,  s->factor,
+                   s->p,   s->q,    s->r,    s->z,    s->Mu,    s->small,  s->scaled,
+                   s->v32, s->part, s->room, s->sums, s->bands, s->lanes64};
     for (int64_t i = 0; i < KREIN__COUNT(all); i++) krein__free(s->ctx, all[i]);
     krein__frame_clear(s->ctx, &s->f);
     krein__free(s->ctx, s);
@@ -448,11 +440,12 @@ done:
 double krein__kernel_pcg_bytes(int64_t n, int64_t m, int64_t lambdas, int64_t columns,
                                int threads) {
     double N = (double)n, M = (double)m, C = (double)columns, T = (double)krein__syrk_tile(m);
-    double room = (double)krein__half_room(n, columns, threads), W = (double)krein__wide(columns);
+    double room = (double)krein__half_room(n, columns, threads);
+    double lanes = (double)krein__lanes_size(m, columns), bands = (double)bands_of(n);
     double sums = (double)krein__tall_room(n, columns, krein__min(columns, KREIN_TALL_WIDE));
     return 4 * N * M + 8 * M * M * (2.5 + (double)lambdas) + 4 * ROWS * M + 4 * threads * T * T +
            8 * C * (7 * N + M + 5 * KREIN_TALL_WIDE + 3) + 8 * sums +
-           4 * W * (N + M * ceil(N / KREIN_BAND) + threads * COLUMNS) + 8 * room + 8 * N * (C + 9) +
+           4 * C * (N + threads * COLUMNS) + lanes * (4 * bands + 8) + 8 * room + 8 * N * (C + 9) +
            65536;
 }
 

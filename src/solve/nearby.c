@@ -21,6 +21,7 @@
 
 #include "base/rng.h"
 #include "num/blas.h"
+#include "num/both.h"
 #include "num/order.h"
 
 #include <math.h>
@@ -46,11 +47,12 @@ struct krein_nearby {
     double trace[GROUPS][TERMS]; /* sum over the probes z and the rows i of z_i (T_j z)_i */
 };
 
-/* Columns of a product: the targets, the probes, and what krein__both_wide wants beside them. */
-static int64_t columns(int64_t k) { return krein__wide(k + PROBES); }
+/* Columns of a product: the targets and the probes. */
+static int64_t columns(int64_t k) { return k + PROBES; }
 
 double krein__nearby_bytes(int64_t n, int64_t k) {
-    return 4 * (double)n * ((double)(TERMS * k) + 5 * (double)columns(k) + 1) + 4096;
+    return 4 * (double)n * ((double)(TERMS * k) + 5 * (double)columns(k) + 1) +
+           64 * (double)columns(k) + 4096;
 }
 
 /* Two factorisations of fewer rows take less time (measured with 1 to 26 targets). */
@@ -58,24 +60,24 @@ bool krein__nearby_pays(int64_t n, int64_t k) { return n >= 100 * (k + PROBES); 
 
 static int64_t rows(int64_t n, int64_t tile) { return krein__min(TILE, n - tile * TILE); }
 
-/* out = V V'q, both n x m; work: n x m. Each tile of rows is one product on one thread. */
+/* out = V V'q, both n x m; work: in lanes. Each tile of rows is one product on one thread. */
 static void multiply(const krein_nearby *b, int64_t m, const float *q, float *work, float *out) {
     int64_t n = b->n, tiles = (n + TILE - 1) / TILE;
+    const krein_lanes none = {0};
+    memset(work, 0, (size_t)krein__lanes_size(n, m) * sizeof *work);
+    memset(out, 0, (size_t)(n * m) * sizeof *out);
     krein_compute c = krein__compute_begin();
 #pragma omp parallel num_threads(b->ctx->threads)
     {
         krein__worker_begin();
 #pragma omp for schedule(dynamic)
-        for (int64_t i = tiles - 1; i >= 0; i--) { /* the longest first */
-            float *to = work + i * TILE * m;
-            memset(to, 0, (size_t)(rows(n, i) * m) * sizeof *to);
-            krein__both_wide(i * TILE + rows(n, i), rows(n, i), m, b->V + i * TILE, n, NULL, q,
-                             NULL, to);
-        }
+        for (int64_t i = tiles - 1; i >= 0; i--) /* the longest first */
+            krein__both(i * TILE + rows(n, i), rows(n, i), m, b->V + i * TILE, n, none, q, NULL,
+                        (krein_lanes){work, n, i * TILE});
 #pragma omp for schedule(dynamic)
         for (int64_t i = 0; i < tiles; i++)
-            krein__both_wide(rows(n, i), n - i * TILE, m, b->V + i * TILE * n + i * TILE, n,
-                             work + i * TILE * m, NULL, out + i * TILE * m, NULL);
+            krein__both(rows(n, i), n - i * TILE, m, b->V + i * TILE * n + i * TILE, n,
+                        (krein_lanes){work, n, i * TILE}, NULL, out + i * TILE * m, none);
         krein__worker_end(c);
     }
     krein__compute_end(c);
@@ -147,7 +149,7 @@ static krein_status make_terms(krein_nearby *b, const double *y) {
     NEW(first, size);
     NEW(before, size);
     NEW(now, size);
-    NEW(work, size);
+    NEW(work, krein__lanes_size(n, m));
     NEW(product, size);
     memset(first, 0, (size_t)size * sizeof *first);
     for (int64_t i = 0; i < n * k; i++) first[i / k * m + i % k] = (float)y[i];
