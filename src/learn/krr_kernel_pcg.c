@@ -22,6 +22,7 @@
  * solved on the other rows to the digits of a choice.
  */
 #include "learn/krr.h"
+#include "num/both.h"
 #include "solve/dual.h"
 #include "solve/kernel_pcg.h"
 
@@ -57,7 +58,8 @@ static const double LARGE_TOL = 3e-3;
 
 static int64_t landmarks_of(int64_t n) {
     int64_t m = krein__max(LANDMARKS, krein__min(LANDMARKS_MOST, n / SHARE));
-    return krein__max(1, krein__min(m, n / 2));
+    m = krein__min(m, n / 2);
+    return m < KREIN_LANES ? krein__max(1, m) : m / KREIN_LANES * KREIN_LANES; /* for num/both.c */
 }
 
 /* Columns at a time, with and without a choice. */
@@ -67,13 +69,20 @@ static int64_t columns_of(int64_t k, bool path) {
 
 /* ---- what it takes ------------------------------------------------------ */
 
+/* Whether the matrix surely has 16 bits: lambda is one that allows it, rows are all of one length.
+ */
+static bool surely_rounded(const krein_map *map, int64_t n, bool path) {
+    return path && n > VERY_LARGE && krein__kernel_all(map->kernel, krein__is_stationary);
+}
+
 void krein__krr_kernel_pcg_cost(const krein_map *map, int64_t n, int64_t k, bool path,
                                 krein_cost *out, int64_t *passes) {
     int64_t m = landmarks_of(n), L = path ? TRIO : 1;
     int threads = map->ctx->threads;
     double N = (double)n, K = (double)k, M = (double)m, S = SAMPLE;
     double columns = (double)columns_of(k, path), value = krein__gram_flops(map->kernel, map->d);
-    double half = krein__half_bytes(n), chosen = path ? 8 * (4 * S * S + N * columns) : 0;
+    double half = krein__half_bytes(n, surely_rounded(map, n, path));
+    double chosen = path ? 8 * (4 * S * S + N * columns) : 0;
     double fits = path ? (double)krein__max(1, out->folds) : 0, steps = STEPS_MEAN;
     double choice = fits * STEPS_MEAN * 5 / TRIO; /* of five lambdas */
     bool calibrate = out->probabilities;
@@ -90,8 +99,8 @@ void krein__krr_kernel_pcg_cost(const krein_map *map, int64_t n, int64_t k, bool
     *passes = 2;
 }
 
-/* With one output a step takes as long as reading its bytes and turning them to float64: TRAFFIC
- * flops of float32 a byte (measured: AVX-512, one thread). */
+/* With few outputs a step takes as long as reading its bytes: TRAFFIC flops of float32 a byte
+ * (measured: AVX-512, one thread). */
 bool krein__krr_kernel_pcg_shorter(const krein_map *map, int64_t n, int64_t k, bool path,
                                    double direct) {
     static const double TRAFFIC = 25;
@@ -229,27 +238,53 @@ done:
     return st;
 }
 
-/* n x COMBINED. */
-static void combine(const fitting *f, double *y) {
-    int64_t n = f->all.n, k = f->all.k;
+/* Whether combination j is one that has nothing to say: equal signs, of outputs whose sum is that
+ * of every row, or those of an earlier one, or their opposites. */
+static bool says_nothing(int64_t k, const int8_t *sign, int64_t j) {
+    for (int64_t i = 0; i <= j; i++) {
+        int64_t same = 0;
+        for (int64_t c = 0; c < k; c++)
+            same += i < j ? sign[i * k + c] == sign[j * k + c] : sign[j * k + c] > 0;
+        if (same == 0 || same == k) return true;
+    }
+    return false;
+}
+
+/* sign (COMBINED x k): drawn again where it says nothing; of five outputs and more there are enough
+ * others. */
+static void draw_signs(const fitting *f, int8_t *sign) {
     krein_rng g = krein__substream(f->job->seed, KREIN_STREAM_SAMPLE, KREIN_SAMPLE_COMBINE);
-    memset(y, 0, (size_t)(n * COMBINED) * sizeof *y);
-    for (int64_t j = 0; j < COMBINED; j++)
-        for (int64_t c = 0; c < k; c++) {
-            bool minus = krein__rng_bits(g, (uint64_t)j, (uint64_t)c) & 1;
-            double sign = (minus ? -1 : 1) / sqrt((double)k);
-            for (int64_t i = 0; i < n; i++) y[i * COMBINED + j] += sign * f->all.y[i * k + c];
+    uint64_t draw = 0;
+    for (int64_t j = 0, k = f->all.k; j < COMBINED; j++) do {
+            for (int64_t c = 0; c < k; c++)
+                sign[j * k + c] = krein__rng_bits(g, draw, (uint64_t)c) & 1 ? -1 : 1;
+            draw++;
+        } while (says_nothing(k, sign, j));
+}
+
+/* y: n x COMBINED. */
+static void combine(const fitting *f, const int8_t *sign, double *y) {
+    int64_t n = f->all.n, k = f->all.k;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < COMBINED; j++) {
+            double sum = 0;
+            for (int64_t c = 0; c < k; c++) sum += sign[j * k + c] * f->all.y[i * k + c];
+            y[i * COMBINED + j] = sum / sqrt((double)k);
         }
 }
 
-/* By combinations of the outputs, in half of the time; the best lambda alone is solved for all. */
+/* By combinations of the outputs; the best lambda alone is solved for all. The search has half of
+ * the time. */
 static krein_status search_combined(fitting *f, double middle, krein_path *path) {
     krein_ctx *ctx = f->job->ctx;
     krein_status st = KREIN_OK;
     krein_path tried = {0};
     double *y = NULL, deadline = f->deadline;
+    int8_t *sign = NULL;
+    NEW(sign, COMBINED * f->all.k);
     NEW(y, f->all.n * COMBINED);
-    combine(f, y);
+    draw_signs(f, sign);
+    combine(f, sign, y);
     f->rows = (krein_targets){f->all.n, COMBINED, y, f->all.weight, NULL};
     krein__kernel_pcg_targets(f->pcg, &f->rows);
     if (deadline > 0) f->deadline = krein__clock() + (deadline - krein__clock()) / 2;
@@ -262,6 +297,7 @@ static krein_status search_combined(fitting *f, double middle, krein_path *path)
     TRY(compare(f, STEPS, 1, &tried.lambda[tried.best], path));
     f->compared = tried.n;
 done:
+    krein__free(ctx, sign);
     krein__free(ctx, y);
     return st;
 }

@@ -25,7 +25,6 @@
 enum { LANES = KREIN_LANES, STRIP = 32 }; /* rows of T that all groups meet */
 enum { MOST = 6, FEWER = 4 };             /* columns at a time, with 32 registers and with 16 */
 
-typedef float v4 __attribute__((vector_size(16), aligned(4), may_alias));
 typedef int16_t v8_short __attribute__((vector_size(16), aligned(2), may_alias));
 #if defined(__x86_64__)
 typedef float v16 __attribute__((vector_size(64), aligned(4), may_alias));
@@ -39,42 +38,41 @@ typedef float v16 __attribute__((vector_size(64), aligned(4), may_alias));
 #define LOAD_v16_int16_t(p)                                                                        \
     (v16) _mm512_cvtepi32_ps(_mm512_cvtepi16_epi32(_mm256_loadu_si256((const __m256i_u *)(p))))
 
-/* The sum of some numbers: halves are added until four are left. */
-#define ADD_v8(s, all)                                                                             \
-    do {                                                                                           \
-        const float *half = (const float *)&(s);                                                   \
-        v4 four = *(const v4 *)half + *(const v4 *)(half + 4);                                     \
-        (all) += (four[0] + four[1]) + (four[2] + four[3]);                                        \
-    } while (0)
-#define ADD_v16(s, all)                                                                            \
-    do {                                                                                           \
-        const float *whole = (const float *)&(s);                                                  \
-        v8 eight = *(const v8 *)whole + *(const v8 *)(whole + 8);                                  \
-        ADD_v8(eight, all);                                                                        \
-    } while (0)
+/* The sum of some numbers. By elements: gcc 12 may put them on the stack, and takes halves of them
+ * that are read as vectors for better aligned than they are. */
+#define ADD_4(s, i) (((s)[i] + (s)[(i) + 1]) + ((s)[(i) + 2] + (s)[(i) + 3]))
+#define ADD_v8(s) (ADD_4(s, 0) + ADD_4(s, 4))
+#define ADD_v16(s) _mm512_reduce_add_ps((__m512)(s))
+
+/* Sums stay in registers only where all loops over rows and columns are written out. */
+#if defined(__clang__)
+#define UNROLL _Pragma("unroll")
+#else
+#define UNROLL _Pragma("GCC unroll 8")
+#endif
+#define EACH(i, n) UNROLL for (int i = 0; i < (n); i++)
 
 /* R rows and C columns; x and u have ldx numbers a row. U, W: which products. */
 #define BLOCK(NAME, TARGET, V, TYPE, R, C, U, W)                                                   \
     TARGET static void NAME(int64_t n, const TYPE *T, int64_t ld, const float *v, const float *x,  \
                             int64_t ldx, float *u, float *w) {                                     \
-        const int64_t wide = sizeof(V) / sizeof(float);                                            \
+        enum { WIDE = sizeof(V) / sizeof(float) };                                                 \
         V sum[R][C] = {{{0}}};                                                                     \
         float by[R][C] = {{0}};                                                                    \
         int64_t j = 0;                                                                             \
-        for (int r = 0; W && r < R; r++)                                                           \
-            for (int c = 0; c < C; c++) by[r][c] = x[r * ldx + c];                                 \
+        EACH(r, R) EACH(c, C) if (W) by[r][c] = x[r * ldx + c];                                    \
         for (; j + LANES <= n; j += LANES) {                                                       \
             if (j % (64 / (int64_t)sizeof *T) == 0)                                                \
-                for (int r = 0; r < R; r++) __builtin_prefetch(T + (R + r) * ld + j);              \
-            for (int64_t h = 0; h < LANES; h += wide) {                                            \
+                EACH(r, R) __builtin_prefetch(T + (R + r) * ld + j);                               \
+            EACH(h, LANES / WIDE) {                                                                \
                 V t[R];                                                                            \
-                for (int r = 0; r < R; r++) t[r] = LOAD_##V##_##TYPE(T + r * ld + j + h);          \
-                for (int c = 0; c < C; c++) {                                                      \
-                    int64_t at = j * C + c * LANES + h;                                            \
+                EACH(r, R) t[r] = LOAD_##V##_##TYPE(T + r * ld + j + h * WIDE);                    \
+                EACH(c, C) {                                                                       \
+                    int64_t at = j * C + c * LANES + h * WIDE;                                     \
                     V with = {0}, to = {0};                                                        \
                     if (U) with = *(const V *)(v + at);                                            \
                     if (W) to = *(const V *)(w + at);                                              \
-                    for (int r = 0; r < R; r++) {                                                  \
+                    EACH(r, R) {                                                                   \
                         if (U) sum[r][c] += t[r] * with;                                           \
                         if (W) to += t[r] * by[r][c];                                              \
                     }                                                                              \
@@ -82,17 +80,15 @@ typedef float v16 __attribute__((vector_size(64), aligned(4), may_alias));
                 }                                                                                  \
             }                                                                                      \
         }                                                                                          \
-        for (int r = 0; r < R; r++)                                                                \
-            for (int c = 0; c < C; c++) {                                                          \
-                float all = 0;                                                                     \
-                if (U) ADD_##V(sum[r][c], all);                                                    \
+        EACH(r, R) EACH(c, C) if (U) u[r * ldx + c] += ADD_##V(sum[r][c]);                         \
+        for (int r = 0; j < n && r < R; r++) /* fewer than LANES are left */                       \
+            for (int c = 0; c < C; c++)                                                            \
                 for (int64_t l = j; l < n; l++) {                                                  \
+                    float t = (float)T[r * ld + l];                                                \
                     int64_t at = j * C + c * LANES + l - j;                                        \
-                    if (U) all += (float)T[r * ld + l] * v[at];                                    \
-                    if (W) w[at] += (float)T[r * ld + l] * by[r][c];                               \
+                    if (U) u[r * ldx + c] += t * v[at];                                            \
+                    if (W) w[at] += t * x[r * ldx + c];                                            \
                 }                                                                                  \
-                if (U) u[r * ldx + c] += all;                                                      \
-            }                                                                                      \
     }
 
 /* All rows, R at a time. */
@@ -102,9 +98,12 @@ typedef float v16 __attribute__((vector_size(64), aligned(4), may_alias));
     TARGET static void NAME(int64_t rows, int64_t n, const TYPE *T, int64_t ld, const float *v,    \
                             const float *x, int64_t ldx, float *u, float *w) {                     \
         int64_t i = 0;                                                                             \
-        for (; i < rows; i += i + R <= rows ? R : 1)                                               \
-            (i + R <= rows ? NAME##_some : NAME##_one)(                                            \
-                n, T + i * ld, ld, v, W ? x + i * ldx : NULL, ldx, U ? u + i * ldx : NULL, w);     \
+        for (; i + R <= rows; i += R)                                                              \
+            NAME##_some(n, T + i * ld, ld, v, W ? x + i * ldx : NULL, ldx, U ? u + i * ldx : NULL, \
+                        w);                                                                        \
+        for (; i < rows; i++)                                                                      \
+            NAME##_one(n, T + i * ld, ld, v, W ? x + i * ldx : NULL, ldx, U ? u + i * ldx : NULL,  \
+                       w);                                                                         \
     }
 
 /* By the number of columns. */
@@ -113,13 +112,13 @@ typedef float v16 __attribute__((vector_size(64), aligned(4), may_alias));
                                 const float *v, const float *x, int64_t ldx, float *u, float *w)
 
 /* Rows at a time: as many as leave sums and factors in registers. */
-#define FEW(NAME, TARGET, TYPE, U, W)                                                              \
+#define TABLE_FEWER(NAME, TARGET, TYPE, U, W)                                                      \
     ROWS(NAME##_1, TARGET, v8, TYPE, 4, 1, U, W)                                                   \
     ROWS(NAME##_2, TARGET, v8, TYPE, 3, 2, U, W)                                                   \
     ROWS(NAME##_3, TARGET, v8, TYPE, 2, 3, U, W)                                                   \
     ROWS(NAME##_4, TARGET, v8, TYPE, 2, 4, U, W)                                                   \
     TABLE(NAME, TYPE) = {NULL, NAME##_1, NAME##_2, NAME##_3, NAME##_4};
-#define MANY(NAME, TARGET, TYPE, U, W)                                                             \
+#define TABLE_MOST(NAME, TARGET, TYPE, U, W)                                                       \
     ROWS(NAME##_1, TARGET, v16, TYPE, 4, 1, U, W)                                                  \
     ROWS(NAME##_2, TARGET, v16, TYPE, 4, 2, U, W)                                                  \
     ROWS(NAME##_3, TARGET, v16, TYPE, 4, 3, U, W)                                                  \
@@ -133,10 +132,11 @@ typedef float v16 __attribute__((vector_size(64), aligned(4), may_alias));
     SOME(NAME##_back, TARGET, float, 0, 1)                                                         \
     SOME(NAME##_16, TARGET, int16_t, 1, 1)
 
-ALL(FEW, baseline, )
+ALL(TABLE_FEWER, baseline, )
 #if defined(__x86_64__)
-ALL(FEW, avx2, __attribute__((target("avx2,fma"))))
-ALL(MANY, avx512, __attribute__((target(KREIN_AVX512))))
+ALL(TABLE_FEWER, avx2, __attribute__((target("avx2,fma"))))
+ALL(TABLE_MOST, avx512, __attribute__((target(KREIN_AVX512))))
+_Static_assert(sizeof avx512 / sizeof *avx512 == MOST + 1, "");
 #define PICK(SUFFIX, c)                                                                            \
     (krein__simd() == KREIN_SIMD_AVX512 ? avx512##SUFFIX                                           \
      : krein__simd() == KREIN_SIMD_AVX2 ? avx2##SUFFIX                                             \
@@ -144,8 +144,7 @@ ALL(MANY, avx512, __attribute__((target(KREIN_AVX512))))
 #else
 #define PICK(SUFFIX, c) baseline##SUFFIX[c]
 #endif
-#define PICK_32(c) (!u ? PICK(_back, c) : !w.x ? PICK(_times, c) : PICK(, c))
-#define PICK_16(c) PICK(_16, c)
+_Static_assert(sizeof baseline / sizeof *baseline == FEWER + 1, "");
 
 /* ---- groups of columns -------------------------------------------------- */
 
@@ -196,8 +195,9 @@ static float *part_of(krein_lanes m, group g) {
     return m.x ? m.x + place_of(g, m.n, m.from, g.first) : NULL;
 }
 
-/* The groups one after the other on some rows of T; on all rows where there is one. */
-#define GROUPS(NAME, TYPE, PICK)                                                                   \
+/* The groups one after the other on some rows of T; on all rows where there is one. FUNCTION: for
+ * c columns. */
+#define GROUPS(NAME, TYPE, FUNCTION)                                                               \
     void NAME(int64_t rows, int64_t n, int64_t c, const TYPE *T, int64_t ld, krein_lanes v,        \
               const float *x, float *u, krein_lanes w) {                                           \
         int64_t groups = groups_of(c), strip = groups == 1 ? rows : STRIP;                         \
@@ -205,11 +205,13 @@ static float *part_of(krein_lanes m, group g) {
             for (int64_t k = 0; k < groups; k++) {                                                 \
                 group g = group_of(c, k);                                                          \
                 int64_t some = rows - i < strip ? rows - i : strip, at = i * c + g.first;          \
-                PICK(g.end - g.first)                                                              \
+                FUNCTION(g.end - g.first, u, w.x)                                                  \
                 (some, n, T + i * ld, ld, part_of(v, g), x ? x + at : NULL, c, u ? u + at : NULL,  \
                  part_of(w, g));                                                                   \
             }                                                                                      \
     }
+#define OF_FLOAT(c, u, w) (!(u) ? PICK(_back, c) : !(w) ? PICK(_times, c) : PICK(, c))
+#define OF_WHOLE(c, u, w) PICK(_16, c)
 
-GROUPS(krein__both, float, PICK_32)
-GROUPS(krein__both16, int16_t, PICK_16)
+GROUPS(krein__both, float, OF_FLOAT)
+GROUPS(krein__both16, int16_t, OF_WHOLE)

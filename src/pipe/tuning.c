@@ -113,8 +113,8 @@ static double most_exact(const krein_training *t) {
 }
 
 /* Rows of a kernel matrix: a step of conjugate gradients takes their square times the targets. Few
- * targets take no longer than reading the matrix; many of them fewer rows, but not much fewer than
- * a matrix that stays in reach of a factorisation. */
+ * targets take little longer than reading the matrix (AVX-512); many of them fewer rows, but not
+ * much fewer than a matrix that stays in reach of a factorisation. */
 static int64_t tuned_few(const krein_pipe *p) {
     static const double FEW = 8, MANY = 32;
     const krein_training *t = p->purpose.user;

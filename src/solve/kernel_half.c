@@ -5,11 +5,11 @@
  * a random symmetric matrix of norm 2 sqrt(n) s / sqrt(12).
  *
  * A product K v reads them once: a tile T of rows I and columns J gives T v_J to the
- * rows I and T'v_I to the rows J. Each tile leaves its two parts in a place of their own, and the
- * parts of a row are added in the order of the tiles: the bits do not depend on threads. Both come
- * from one pass over the tile (num/both.c). The products of a tile are float32, as
- * K is, and their sums over tiles float64: half of the time of float64, and off by about 2^-24 of
- * the root of the sum of squares.
+ * rows I and T'v_I to the rows J. Each tile leaves its two parts in a place of their own, and those
+ * of a row are added in the order of the tiles, of either kind: the bits do not depend on threads.
+ * Both come from one pass over the tile (num/both.c). The products of a tile are float32, as K is,
+ * and their sums over tiles float64: half of the time of float64, and off by about 2^-24 of the
+ * root of the sum of squares.
  */
 #include "solve/kernel_half.h"
 
@@ -38,7 +38,7 @@ static int64_t size_of(int64_t n) {
     return sum;
 }
 
-double krein__half_bytes(int64_t n) { return 4 * (double)size_of(n); }
+double krein__half_bytes(int64_t n, bool rounded) { return (rounded ? 2 : 4) * (double)size_of(n); }
 
 double krein__half_make_bytes(const krein_kernel *kernel, int64_t n, int64_t d, int threads) {
     return krein__gram_full_bytes(kernel, krein__min(n, KREIN_BAND), d, threads);
@@ -295,15 +295,16 @@ static void multiply_tile(const parts *p, int64_t I, int64_t J, double *own) {
     const krein_half *h = p->h;
     int64_t rows = band_rows(h, I), wide = band_rows(h, J), c = p->c;
     int64_t at = place_of(h, I * KREIN_BAND, J * KREIN_BAND);
+    /* On the diagonal the tile is whole, and the other product not wanted. */
     krein_lanes v = lanes_from(p, J), w = {I < J ? part_at(p, I, J) : (float *)own, wide, 0};
     const float *x = p->rows + I * KREIN_BAND * c;
     float *u = part_at(p, J, I);
     memset(u, 0, (size_t)(rows * c) * sizeof *u);
-    memset(w.x, 0, (size_t)krein__lanes_size(wide, c) * sizeof *w.x); /* I = J: not used */
+    memset(w.x, 0, (size_t)krein__lanes_size(wide, c) * sizeof *w.x);
     if (h->code)
         krein__both16(rows, wide, c, h->code + at, wide, v, x, u, w);
     else
-        krein__both(rows, wide, c, h->value + at, wide, v, x, u, w);
+        krein__both(rows, wide, c, h->value + at, wide, v, x, u, I < J ? w : (krein_lanes){0});
 }
 
 /* The parts of band I in the order of the tiles, to its rows. */
@@ -329,8 +330,8 @@ void krein__half_multiply(const krein_half *h, int64_t c, const double *v, doubl
     int64_t n = h->n, bands = h->bands;
     parts p = {.h = h, .c = c, .own = room};
     p.part = (float *)(room + h->ctx->threads * own_of(c));
-    p.rows = p.part + parts_of(n, c);
-    p.lanes = (krein_lanes){p.rows + n * c, n, 0};
+    p.lanes = (krein_lanes){p.part + parts_of(n, c), n, 0}; /* where the parts are aligned */
+    p.rows = p.lanes.x + krein__lanes_size(n, c);
     krein_compute compute = krein__compute_begin();
 #pragma omp parallel num_threads(h->ctx->threads)
     {

@@ -32,8 +32,8 @@ krein_status krein__half_columns(const krein_half *h, int64_t m, const int64_t *
 void krein__half_multiply(const krein_half *h, int64_t c, const double *v, double *out,
                           double *room);
 int64_t krein__half_room(int64_t n, int64_t c, int threads);
-/* Bytes of the half, and of making it beside that. */
-double krein__half_bytes(int64_t n);
+/* Bytes of the half, in float32 or rounded to 16 bits, and of making it beside that. */
+double krein__half_bytes(int64_t n, bool rounded);
 double krein__half_make_bytes(const krein_kernel *kernel, int64_t n, int64_t d, int threads);
 
 #endif

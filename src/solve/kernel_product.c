@@ -29,7 +29,7 @@ static double again_bytes(const krein_kernel *kernel, int64_t n, int64_t d, int 
 }
 
 static double half_bytes(const krein_kernel *kernel, int64_t n, int64_t d, int64_t k, int threads) {
-    return krein__half_bytes(n) + fmax(krein__half_make_bytes(kernel, n, d, threads),
+    return krein__half_bytes(n, false) + fmax(krein__half_make_bytes(kernel, n, d, threads),
                                        8 * (double)krein__half_room(n, k, threads));
 }
 

@@ -15,8 +15,8 @@
  * weight is at m = 0, and one rho for them and for all others would be wrong for both. How good it
  * is: tests/test_dual_walk.c; what is chosen with it is then solved exactly (path.c).
  *
- * Cost: TERMS products of n^2 2 flops for each of k + PROBES columns and those added to them, where
- * a factorisation with the diagonal of the inverse has 2/3 n^3. */
+ * Cost: TERMS products of n^2 2 flops for each of k + PROBES columns, where a factorisation with
+ * the diagonal of the inverse has 2/3 n^3. */
 #include "solve/nearby.h"
 
 #include "base/rng.h"
