@@ -2,8 +2,7 @@
 """choices.py [options] -- what each choice that krein makes by default brings: errors with one of them changed.
 
 choices     krein train with one option more than bench/tabular.py gives it, on the dev sets of that script with at
-            most 21,000 rows; the same splits, the same test rows, the same errors. --rows cuts the training rows.
-outliers    eeg-eye-state with all its training rows, with and without the clip.
+            most 21,000 rows; the same splits, the same rows, the same errors.
 missing     five of these sets, of which a tenth of the cells were blanked: at random, or two fifths of the cells in
             the largest quarter of their column. --missing auto, mean, drop, beside the complete table. Test rows are
             blanked too. A model of complete rows (drop) predicts blanked ones with --missing mean.
@@ -31,15 +30,14 @@ import common
 import tabular
 
 SETS = [n for n in tabular.DEV if n not in ("protein", "bank-marketing")]
-PARTS = ["choices", "outliers", "missing", "categories"]
-OUTLIERS = "eeg-eye-state"
+PARTS = ["choices", "missing", "categories"]
 CHANGED = 0.02
 
 CHOICES = {
     "default": "",
-    "Gaussian only": "-k gaussian --clip 8",
-    "Laplacian only": "-k laplacian --clip 8",
-    "exponential only": "-k exponential --clip 8",
+    "Gaussian only": "-k gaussian --clip 8 -m exact --max-exact 21000",
+    "Laplacian only": "-k laplacian --clip 8 -m exact --max-exact 21000",
+    "exponential only": "-k exponential --clip 8 -m exact --max-exact 21000",
     "no metric": "--metric none",
     "full metric": "--metric full",
     "no clip": "--clip none",
@@ -52,7 +50,7 @@ CHOICES = {
 
 BLANKED_SETS = ["abalone", "cadata", "magic", "vehicle", "german.numer"]
 BLANKED_ROWS = 6000
-BLANKED_SPLITS = 3  # all else has one
+SPLITS = {"choices": 3, "missing": 3, "categories": 1}
 BLANKED = {"at random": [0.1] * 4, "large values": [0, 0, 0, 0.4]}  # by the quarter of the column that a value is in
 MISSING = {"auto": (), "mean": (), "drop": ("--missing", "mean")}  # options of predict
 
@@ -155,29 +153,21 @@ class Job:
             tabular.say(f"{self.part} {self.name} {self.seed} {method}: FAILED: {problem}")
 
 
-def splits(part):
-    return BLANKED_SPLITS if part == "missing" else 1
-
-
-def choice_jobs(sets, work, most):
+def choice_jobs(sets, work):
     jobs = []
     for name in sorted(SETS, key=lambda n: sets[n][1]):
         runs = {method: (words, ()) for method, words in CHOICES.items()
                 if method != "no machines" or sets[name][3] == "classification"}
-        jobs.append(Job("choices", name, 0, lambda n=name: Cut(n, sets[n], 0, work, most), runs))
+        for seed in range(SPLITS["choices"]):
+            jobs.append(Job("choices", name, seed, lambda n=name, s=seed: tabular.Split(n, sets[n], s, work), runs))
     return jobs
-
-
-def outlier_jobs(sets, work):
-    runs = {method: (CHOICES[method], ()) for method in ("default", "no clip")}
-    return [Job("outliers", OUTLIERS, 0, lambda: tabular.Split(OUTLIERS, sets[OUTLIERS], 0, work), runs)]
 
 
 def missing_jobs(sets, work):
     jobs = []
     entries = {name: some_rows(name, sets[name], work) for name in BLANKED_SETS}
     for name, entry in sorted(entries.items(), key=lambda item: item[1][1]):
-        for seed in range(splits("missing")):
+        for seed in range(SPLITS["missing"]):
             jobs.append(Job("missing", name, seed, lambda n=name, e=entry, s=seed: tabular.Split(n, e, s, work),
                             {"complete": ("", ())}))
             for how, chances in BLANKED.items():
@@ -213,7 +203,7 @@ def measure_all(jobs, store, options):
 def mean_error(store, part, name, method):
     """Over the splits; None where one of them failed or was not measured."""
     records = store.of(part, name, method)
-    if len(records) < splits(part) or any("failed" in r for r in records):
+    if len(records) < SPLITS[part] or any("failed" in r for r in records):
         return None
     return float(np.mean([r["error"] for r in records]))
 
@@ -302,13 +292,11 @@ Splits are those of `bench/tabular.py`: 80 % of the rows for training, 20 % for 
 
 ## One choice changed
 
-The dev sets of `bench/tabular.py` with at most 21,000 rows, of which {options.rows:,} are used for training where there are more; one split. The default tries several kernels, a diagonal metric, and on
+The dev sets of `bench/tabular.py` with at most 21,000 rows, mean of {SPLITS["choices"]} splits. The default tries several kernels, a diagonal metric, and on
 small tables of few classes support vector machines; it cuts scaled columns at 8. Ratios are of the error with the option over the
-default's error, the mean is geometric, of all sets and without the one that changes most: above 1, the default is better. A kernel that is named turns the metric
-and the machines off, so compare these three rows with "no metric". "No machines" is measured on classes only; `orf` refuses the
-Laplacian kernel, and is measured where the default chose another one. The clip is for outliers: the four rows of
-eeg-eye-state beyond 8 deviations are not among 2,000 training rows, so here the
-clip does nothing; with all training rows the error is {shown(mean_error(store, "outliers", OUTLIERS, "default"), ".4f")} with it and {shown(mean_error(store, "outliers", OUTLIERS, "no clip"), ".4f")} without. On sets of 1,000 rows one test row is more than {CHANGED:.0%} of the error.
+default's error, the mean is geometric, of all sets and without the one that changes most: above 1, the default is better. A kernel that is named turns the metric,
+the logarithms and the machines off, so compare these three rows with "no metric". "No machines" is measured on classes only; `orf` refuses the
+Laplacian kernel, and is measured where the default chose another one on every split. The clip is for outliers, as eeg-eye-state has them. On sets of 1,000 rows one test row is more than {CHANGED:.0%} of the error.
 
 {summary(store)}
 ## Errors by set
@@ -319,7 +307,7 @@ clip does nothing; with all training rows the error is {shown(mean_error(store, 
 
 No set has missing cells, so a tenth of them was blanked, in training and in test rows, with a fixed seed: at random, or two fifths of
 the cells in the largest quarter of their column. Of cadata and magic {BLANKED_ROWS:,} rows. Mean of
-{BLANKED_SPLITS} splits; ratios to the error on the complete table. `drop` trains on the rows without a missing
+{SPLITS["missing"]} splits; ratios to the error on the complete table. `drop` trains on the rows without a missing
 cell and predicts all of them with `--missing mean`.
 
 {missing(store)}
@@ -342,7 +330,6 @@ are ignored (`--unknown ignore`).
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--parts", default=",".join(PARTS), help=f"to measure, of {','.join(PARTS)} (all)")
-    parser.add_argument("--rows", type=int, default=2000, help="training rows of a set at most, part choices (2000)")
     parser.add_argument("--krein", help="the program ($KREIN, or build/krein)")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--jobs", type=int, default=1, help="splits at a time")
@@ -363,8 +350,7 @@ def main():
     if absent := [n for n in SETS if n not in sets]:
         sys.exit(f"not in {common.data()}: {', '.join(absent)}")
     store = common.Records(options.keep)
-    makers = {"choices": lambda: choice_jobs(sets, work, options.rows),
-              "outliers": lambda: outlier_jobs(sets, work), "missing": lambda: missing_jobs(sets, work),
+    makers = {"choices": lambda: choice_jobs(sets, work), "missing": lambda: missing_jobs(sets, work),
               "categories": lambda: category_jobs(sets, work)}
     measure_all([job for part in options.parts for job in makers[part]()], store, options)
     text = page(store, sets, options)

@@ -309,6 +309,34 @@ static void finds_pair(void) {
     krein_ctx_destroy(ctx);
 }
 
+/* Of 25 columns two tell nearly all, and alone enough that the path of metrics starts from them;
+ * the plain kernel sees something too, and its own path is gone as well: it begins with a fit to
+ * all rows without a metric, far worse than the winner. */
+static void both_starts(void) {
+    enum { D = 25, ROWS = 1200, FIT = ROWS - ROWS / 3 };
+    krein_ctx *ctx = test_ctx(2);
+    krein_tune_options o = usual();
+    rows r = make_rows(ROWS, D, 1, 5);
+    krein_tuned t;
+    int plain = 0, learned = 0;
+    for (int64_t i = 0; i < r.n; i++)
+        r.y[i] = sin(6 * (double)r.x[i * D + A]) + 4 * pow((double)r.x[i * D + B] - .5, 2);
+    CHECK(tune_rows(ctx, &r, false, &o, &t) == KREIN_OK);
+    check_usable(&t, D);
+    CHECK(t.metric == KREIN_METRIC_DIAGONAL);
+    for (int64_t i = 0; i < t.tries.n; i++) {
+        const krein_tried *at = &t.tries.tried[i];
+        if (at->rows != FIT) continue;
+        plain += at->metric == KREIN_METRIC_NONE;
+        learned += at->metric == KREIN_METRIC_DIAGONAL;
+    }
+    CHECK(plain == 1 && learned >= 3);
+    CHECK(least(&t, true) < least(&t, false) / 1.5);
+    krein__tuned_clear(ctx, &t);
+    drop(&r);
+    krein_ctx_destroy(ctx);
+}
+
 /* More classes than have a target of their own: the same columns are found, with errors better than
  * of a guess among neighbours. */
 static void many_classes(void) {
@@ -637,6 +665,7 @@ int main(int argc, char **argv) {
     RUN(machines_by_weights);
     RUN(finds_columns);
     RUN(finds_pair);
+    RUN(both_starts);
     RUN(many_classes);
     RUN(no_signal);
     RUN(mixtures);

@@ -216,16 +216,32 @@ static const krein_tuner_candidate *learner(const krein_tuner *t) {
     return best;
 }
 
+/* The diagonal metric: the path from where it starts (krein__tuner_start). Where that is not the
+ * plain kernel, though the plain kernel has seen something of the target, the path from there is
+ * gone too: its gradients know of all columns together (kin40k, 4,000 rows: rmse 0.18 for 0.20). */
+static krein_status learn_diagonal(krein_tuner *t, krein_tuner_candidate *best) {
+    static const double SEEN = 0.9;
+    krein_status st = KREIN_OK;
+    krein_tuner_candidate plain = *learner(t), start, other;
+    TRY(krein__tuner_start(t, &plain, &start));
+    TRY(krein__tuner_learn_metric(t, KREIN_METRIC_DIAGONAL, &start, best));
+    if (start.view == plain.view || plain.loss > SEEN * t->s.total || krein__tuner_late(t))
+        goto done;
+    TRY(krein__tuner_learn_metric(t, KREIN_METRIC_DIAGONAL, &plain, &other));
+    if (other.loss < best->loss) *best = other;
+done:
+    return st;
+}
+
 static krein_status procedure(krein_tuner *t) {
     krein_status st = KREIN_OK;
-    krein_tuner_candidate best = {0}, start;
+    krein_tuner_candidate best = {0};
     TRY(krein__tune_view(&t->s, KREIN_METRIC_NONE, NULL, &t->view[t->views++]));
     TRY(krein__tuner_plain(t, 0));
     TRY(krein__tuner_logs(t));
     bool metric = try_metric(t);
     if (metric) {
-        TRY(krein__tuner_start(t, learner(t), &start));
-        TRY(krein__tuner_learn_metric(t, KREIN_METRIC_DIAGONAL, &start, &best));
+        TRY(learn_diagonal(t, &best));
         if (best.view > 0 && !krein__tuner_late(t)) TRY(krein__tuner_users(t, &best));
     }
     if (metric && full_fits(t) && !krein__tuner_late(t)) {
