@@ -29,8 +29,8 @@
 #
 #   V=1                   show the output of every test, not only of those that failed
 #   KREIN_JOBS=N          builds with N processes (the CPUs)
-#   KREIN_TEST_JOBS=N     runs N tests at a time (3, or 1 on one CPU: some wait for signals, processes and
-#                         files, so that two would leave a CPU idle)
+#   KREIN_TEST_JOBS=N     runs N tests at a time (two more than CPUs, or 1 on one: some wait for signals, processes and
+#                         files)
 #   KREIN_TEST_TIMEOUT=S  seconds that a test may take (600)
 set -uo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -41,7 +41,7 @@ export LC_ALL=C
 
 cpus=$(nproc 2>/dev/null || echo 2)
 jobs=${KREIN_JOBS:-$cpus}
-test_jobs=${KREIN_TEST_JOBS:-$((cpus > 1 ? 3 : 1))}
+test_jobs=${KREIN_TEST_JOBS:-$((cpus > 1 ? cpus + 2 : 1))}
 limit=${KREIN_TEST_TIMEOUT:-600}
 verbose=${V:-0}
 [[ -d ${KREIN_DATA:=$root/../shared/data} ]] && KREIN_DATA=$(cd "$KREIN_DATA" && pwd)
