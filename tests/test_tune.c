@@ -310,8 +310,8 @@ static void finds_pair(void) {
 }
 
 /* Of 25 columns two tell nearly all, and alone enough that the path of metrics starts from them;
- * the plain kernel sees something too, and its own path is gone as well: it begins with a fit to
- * all rows without a metric, far worse than the winner. */
+ * the plain kernel sees something too, and its own path is followed as well: it begins with a fit
+ * to all rows without a metric, far worse than the winner. */
 static void both_starts(void) {
     enum { D = 25, ROWS = 1200, FIT = ROWS - ROWS / 3 };
     krein_ctx *ctx = test_ctx(2);

@@ -69,8 +69,7 @@ static int64_t columns_of(int64_t k, bool path) {
 
 /* ---- what it takes ------------------------------------------------------ */
 
-/* Whether the matrix surely has 16 bits: lambda is one that allows it, rows are all of one length.
- */
+/* Whether the matrix surely has 16 bits: lambda will allow it, and the diagonal is constant. */
 static bool surely_rounded(const krein_map *map, int64_t n, bool path) {
     return path && n > VERY_LARGE && krein__kernel_all(map->kernel, krein__is_stationary);
 }
@@ -238,9 +237,9 @@ done:
     return st;
 }
 
-/* Whether combination j is one that has nothing to say: equal signs, of outputs whose sum is that
- * of every row, or those of an earlier one, or their opposites. */
-static bool says_nothing(int64_t k, const int8_t *sign, int64_t j) {
+/* Whether combination j tells nothing: its signs are equal, and the outputs of classes have the
+ * same sum in every row; or they are those of an earlier one, or the opposites. */
+static bool tells_nothing(int64_t k, const int8_t *sign, int64_t j) {
     for (int64_t i = 0; i <= j; i++) {
         int64_t same = 0;
         for (int64_t c = 0; c < k; c++)
@@ -250,16 +249,16 @@ static bool says_nothing(int64_t k, const int8_t *sign, int64_t j) {
     return false;
 }
 
-/* sign (COMBINED x k): drawn again where it says nothing; of five outputs and more there are enough
- * others. */
+/* sign (COMBINED x k): drawn again where a combination tells nothing; of five outputs and more
+ * there are enough others. */
 static void draw_signs(const fitting *f, int8_t *sign) {
     krein_rng g = krein__substream(f->job->seed, KREIN_STREAM_SAMPLE, KREIN_SAMPLE_COMBINE);
-    uint64_t draw = 0;
-    for (int64_t j = 0, k = f->all.k; j < COMBINED; j++) do {
-            for (int64_t c = 0; c < k; c++)
-                sign[j * k + c] = krein__rng_bits(g, draw, (uint64_t)c) & 1 ? -1 : 1;
-            draw++;
-        } while (says_nothing(k, sign, j));
+    int64_t j = 0, k = f->all.k;
+    for (uint64_t draw = 0; j < COMBINED; draw++) {
+        for (int64_t c = 0; c < k; c++)
+            sign[j * k + c] = krein__rng_bits(g, draw, (uint64_t)c) & 1 ? -1 : 1;
+        j += !tells_nothing(k, sign, j);
+    }
 }
 
 /* y: n x COMBINED. */
