@@ -68,7 +68,7 @@ static bool goes_on(const krein_tuner *t, int step, double loss, double before, 
     bool lost = loss > LOST * before, again = *moved;
     *moved = *moved || lost || loss < before;
     if (fmin(loss, before) > NO_SIGNAL * t->s.total) return !(lost && again);
-    return step == 1 ? !lost : loss < (1 - LITTLE) * before;
+    return loss < (step == 1 ? 1 : 1 - LITTLE) * before;
 }
 
 /* Scale and lambda again, on few rows. */
