@@ -495,6 +495,50 @@ static void short_tiles(void) {
     free(a), free(b), free(a64), free(b64);
 }
 
+/* Less an offset, a few rows at a time, with more columns than are made together: the bits of whole
+ * tiles, and these near the values in double. */
+static void offsets(void) {
+    enum { N = 50, M = 300, D = 5 };
+    static const int64_t sizes[] = {1, 16, 24, 25, 50};
+    float *x = test_dense(N, D, 0.2), *y = test_dense(M, D, 0.9), *offset = test_dense(1, M, 0.5);
+    float *a = test_new(KREIN_TILE * M, sizeof *a), *b = test_new(KREIN_TILE * M, sizeof *b);
+    double *want = test_new(KREIN_TILE * M, sizeof *want);
+    krein_rows dx = krein__rows_dense(N, D, x, D), dy = krein__rows_dense(M, D, y, D);
+    for (int i = 0; i < ALL; i++) {
+        krein_kernel *k = kernel_of(text_of(i));
+        krein_gram_rows g, wide;
+        CHECK(krein__gram_begin(ctx, k, dy, false, &g) == KREIN_OK);
+        CHECK(krein__gram_begin(ctx, k, dy, true, &wide) == KREIN_OK);
+        float *scratch = test_new(g.scratch, sizeof *scratch);
+        double *scratch64 = test_new(wide.scratch, sizeof *scratch64), worst = 0, most = 1;
+        krein__gram_tile32(&g, &dx, a, M, scratch);
+        krein__gram_tile64(&wide, &dx, want, M, scratch64);
+        for (int64_t e = 0; e < N * M; e++) {
+            worst = fmax(worst, fabs((double)a[e] - want[e]));
+            most = fmax(most, fabs(want[e]));
+        }
+        CHECK_ELSE(worst < 1e-4 * most, "%s: off by %g of %g\n", text_of(i), worst, most);
+        bool good = true;
+        for (size_t q = 0; q < sizeof sizes / sizeof *sizes; q++)
+            for (int64_t from = 0; from < N; from += sizes[q]) {
+                krein_rows some = krein__rows_slice(&dx, from, krein__min(sizes[q], N - from));
+                b[some.n * M] = -7;
+                krein__gram_less32(&g, &some, offset, b, M, scratch);
+                for (int64_t e = 0; e < some.n * M; e++) {
+                    float less = a[from * M + e] - offset[e % M];
+                    good = good && memcmp(&b[e], &less, sizeof less) == 0;
+                }
+                good = good && b[some.n * M] == -7;
+            }
+        CHECK_ELSE(good, "%s\n", text_of(i));
+        free(scratch), free(scratch64);
+        krein__gram_end(ctx, &g);
+        krein__gram_end(ctx, &wide);
+        krein__kernel_destroy(ctx, k);
+    }
+    free(x), free(y), free(offset), free(a), free(b), free(want);
+}
+
 static void every_allocation_fails(void) {
     enum { N = 200, M = 10, D = 3 };
     float *x = test_dense(N, D, 0.2);
@@ -539,6 +583,7 @@ int main(int argc, char **argv) {
     RUN(sparse_rows);
     RUN(bits);
     RUN(short_tiles);
+    RUN(offsets);
     RUN(every_allocation_fails);
     CHECK(atomic_load(&ctx->held) == 0);
     krein_ctx_destroy(ctx);

@@ -231,9 +231,44 @@ static void two_contexts(void) {
     free(a), free(want);
 }
 
+/* Squared distances from inner products, exp of them, differences: any length, nothing behind. */
+static void vec_squares(void) {
+    enum { N = 200 };
+    float v[N + 1], e[N + 1], yy[N], less[N + 1];
+    double wide[N + 1], yy64[N], worst = 0, eworst = 0;
+    for (int n = 0; n <= N; n += n < 70 ? 1 : 13)
+        for (int far = 0; far < 3; far++) {
+            float xx = far == 2 ? 60 : 3, by = far ? -1 : -0.01f;
+            for (int i = 0; i < n; i++) {
+                yy[i] = (float)(yy64[i] = (double)(float)(2 + uniform()));
+                v[i] = e[i] = (float)(wide[i] = (double)(float)(far ? 3 * uniform() : 2.4));
+            }
+            v[n] = e[n] = less[n] = -7;
+            wide[n] = -7;
+            krein__vsquares32(n, v, xx, yy, by);
+            krein__vgaussian32(n, e, xx, yy, (double)by);
+            krein__vless32(n, v, yy, less);
+            for (int i = 0; i < n; i++) {
+                double square = fmax((double)xx + yy64[i] - 2 * wide[i], 0) * (double)by;
+                worst = fmax(worst, fabs((double)v[i] - square));
+                eworst = fmax(eworst, fabs((double)e[i] - exp(square)));
+                CHECK(less[i] == v[i] - yy[i]);
+            }
+            krein__vsquares64(n, wide, (double)xx, yy64, (double)by);
+            for (int i = 0; i < n; i++) worst = fmax(worst, fabs((double)v[i] - wide[i]));
+            CHECK(v[n] == -7 && e[n] == -7 && less[n] == -7 && wide[n] == -7);
+        }
+    CHECK_ABS(worst, 0, 8e-6);  /* a few roundings of numbers up to 64 */
+    CHECK_ABS(eworst, 0, 1e-6); /* times exp, which is largest where they are small */
+    float a[] = {1, 0, -1e30f, -1e38f, 3}, ones[] = {2, 0, 1, 1, 2};
+    krein__vgaussian32(5, a, 0, ones, -1e30);
+    CHECK(a[0] == 1 && a[1] == 1 && a[2] == 0 && a[3] == 0 && a[4] == 1);
+}
+
 int main(void) {
     RUN(vec_cos);
     RUN(vec_exp);
+    RUN(vec_squares);
     RUN(vec_tails);
     RUN(core_for);
     RUN(denormals);

@@ -6,17 +6,16 @@
 
 #include <math.h>
 
-#define VALUES(T, name, vexp)                                                                      \
-    static void name(const double *p, int64_t n, T *v, T xx, const T *yy) {                        \
-        T g = (T)fmax(-0.5 / (p[0] * p[0]), -1e30); /* finite in float: 0 * g stays 0 */           \
-        for (int64_t i = 0; i < n; i++) {                                                          \
-            T square = xx + yy[i] - 2 * v[i];                                                      \
-            v[i] = g * (square > 0 ? square : 0);                                                  \
-        }                                                                                          \
-        vexp(n, v, v);                                                                             \
-    }
-VALUES(float, values32, krein__vexpf)
-VALUES(double, values64, krein__vexp)
+/* What squared distances are multiplied by: finite in float, so that 0 times it stays 0. */
+static double factor(const double *p) { return fmax(-0.5 / (p[0] * p[0]), -1e30); }
+
+static void values32(const double *p, int64_t n, float *v, float xx, const float *yy) {
+    krein__vgaussian32(n, v, xx, yy, factor(p));
+}
+static void values64(const double *p, int64_t n, double *v, double xx, const double *yy) {
+    krein__vsquares64(n, v, xx, yy, factor(p));
+    krein__vexp(n, v, v);
+}
 
 /* -exp(-r^2 / (2 sigma^2)) / sigma^2 */
 static void slope(const double *p, int64_t n, double *r) {

@@ -10,6 +10,7 @@
 
 #include "num/distance.h"
 #include "num/blas.h"
+#include "num/panels.h"
 #include "num/vec.h"
 
 #include <math.h>
@@ -51,9 +52,79 @@ static double squared_length(const krein_rows *r, int64_t i) {
     return sum;
 }
 
+/* Rows that meet all panels together; columns of their products at a time: both stay in the
+ * first-level cache. */
+enum { GROUP = 24, WIDE = 8 * KREIN_PANEL };
+
+/* n dense rows of width d (at most GROUP) as columns. */
+static void turn(int64_t n, int64_t d, const float *x, int64_t ld, float *out) {
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < d; j++) out[j * n + i] = x[i * ld + j];
+}
+
+/* <x_i, y_j> of rows x that were turned, and m rows of y from j on. OpenBLAS packs y again for
+ * every tile, and reached a fifth of this for 8 inputs, and three quarters for 54 (num/panels.c).
+ * out has room for whole panels. */
+static void dots_panels(const krein_gram_rows *g, int64_t n, const float *turned, int64_t j,
+                        int64_t m, float *out, int64_t ld) {
+    int64_t d = g->y.d;
+    for (int64_t at = 0; at < m; at += KREIN_PANEL)
+        krein__panel_product(false, n, d, turned, n, g->panels + (j + at) * d, out + at, ld, NULL);
+}
+
+/* Of n dense rows x (stride d) with all y; scratch: GROUP d. */
+static void dots_dense32(const krein_gram_rows *g, int64_t n, const float *x, float *out,
+                         int64_t ld, float *scratch) {
+    int64_t m = g->y.n, d = g->y.d, whole = m / KREIN_PANEL * KREIN_PANEL;
+    float last[GROUP * KREIN_PANEL];
+    for (int64_t i = 0; i < n; i += GROUP) {
+        int64_t rows = krein__min(GROUP, n - i);
+        turn(rows, d, x + i * d, d, scratch);
+        dots_panels(g, rows, scratch, 0, whole, out + i * ld, ld);
+        if (whole == m) continue;
+        dots_panels(g, rows, scratch, whole, m - whole, last, KREIN_PANEL);
+        for (int64_t r = 0; r < rows; r++)
+            memcpy(out + (i + r) * ld + whole, last + r * KREIN_PANEL,
+                   (size_t)(m - whole) * sizeof *out);
+    }
+}
+
+/* Values of one base kernel of inner products, less the offset. */
+static void leaf_panels(const krein_gram_rows *g, const krein_rows *x, const float *offset,
+                        float *out, int64_t ld, float *scratch) {
+    const krein_kernel *k = g->kernel;
+    const double *p = krein__table_numbers(g->table, g->tables, k);
+    float v[GROUP * WIDE], xx[GROUP];
+    for (int64_t i = 0; i < x->n; i += GROUP) {
+        int64_t rows = krein__min(GROUP, x->n - i), m = g->y.n;
+        turn(rows, g->y.d, x->x + i * x->ld, x->ld, scratch);
+        for (int64_t r = 0; r < rows; r++) xx[r] = (float)squared_length(x, i + r);
+        for (int64_t j = 0; j < m; j += WIDE) {
+            int64_t wide = krein__min(WIDE, m - j);
+            dots_panels(g, rows, scratch, j, wide, v, WIDE);
+            for (int64_t r = 0; r < rows; r++) {
+                float *row = v + r * WIDE, *to = out + (i + r) * ld + j;
+                k->kernel->values32(p, wide, row, xx[r], g->yy32 + j);
+                if (offset)
+                    krein__vless32(wide, row, offset + j, to);
+                else
+                    memcpy(to, row, (size_t)wide * sizeof *to);
+            }
+        }
+    }
+}
+
+/* x is padded to KREIN_TILE rows: BLAS may add up in another order at the end of a product. */
+static void dots_dense64(const krein_gram_rows *g, int64_t n, const double *x, double *out,
+                         int64_t ld, double *scratch) {
+    int64_t d = g->y.d;
+    (void)n, (void)scratch;
+    krein__dgemm(false, true, KREIN_TILE, g->y.n, d, 1, x, d, g->y64, d, 0, out, ld);
+}
+
 #define T float
 #define NAME(x) x##32
-#define GEMM krein__sgemm
+#define PADDED(n) (n)
 #define VALUES values32
 #define ROWS rows32
 #define FROM_L1(c, p, n, v) (void)(c) /* distances are not shared in float32 */
@@ -63,7 +134,7 @@ static double squared_length(const krein_rows *r, int64_t i) {
 #include "kernel/gram_tile.inc"
 #undef T
 #undef NAME
-#undef GEMM
+#undef PADDED
 #undef VALUES
 #undef ROWS
 #undef FROM_L1
@@ -73,7 +144,7 @@ static double squared_length(const krein_rows *r, int64_t i) {
 
 #define T double
 #define NAME(x) x##64
-#define GEMM krein__dgemm
+#define PADDED(n) KREIN_TILE
 #define VALUES values64
 #define ROWS rows64
 #define FROM_L1(c, p, n, v) (c)->from_l1(p, n, v)
@@ -82,9 +153,20 @@ static double squared_length(const krein_rows *r, int64_t i) {
 #define YY(g) ((g)->yy64)
 #include "kernel/gram_tile.inc"
 
+void krein__gram_less32(const krein_gram_rows *g, const krein_rows *x, const float *offset,
+                        float *out, int64_t ld, float *scratch) {
+    const krein_kernel *k = g->kernel;
+    if (g->panels && k->node == KREIN_NODE_LEAF && krein__from_dots(k->kernel)) {
+        leaf_panels(g, x, offset, out, ld, scratch);
+        return;
+    }
+    tile32(g, x, out, ld, scratch);
+    for (int64_t i = 0; offset && i < x->n; i++)
+        for (int64_t j = 0; j < g->y.n; j++) out[i * ld + j] -= offset[j];
+}
 void krein__gram_tile32(const krein_gram_rows *g, const krein_rows *x, float *out, int64_t ld,
                         float *scratch) {
-    tile32(g, x, out, ld, scratch);
+    krein__gram_less32(g, x, NULL, out, ld, scratch);
 }
 void krein__gram_tile64(const krein_gram_rows *g, const krein_rows *x, double *out, int64_t ld,
                         double *scratch) {
@@ -119,6 +201,13 @@ static int64_t l1_leaves(const krein_kernel *k) {
     return l1_leaves(k->left) + l1_leaves(k->right);
 }
 
+static void pack(const krein_rows *y, float *panels) {
+    memset(panels, 0, (size_t)(krein__panels(y->n) * KREIN_PANEL * y->d) * sizeof *panels);
+    for (int64_t i = 0; i < y->n; i++)
+        for (int64_t j = 0; j < y->d; j++)
+            panels[krein__panel_index(y->d, j, i)] = y->x[i * y->ld + j];
+}
+
 krein_status krein__gram_begin(krein_ctx *ctx, const krein_kernel *kernel, krein_rows y, bool wide,
                                krein_gram_rows *g) {
     krein_status st = KREIN_OK;
@@ -128,7 +217,7 @@ krein_status krein__gram_begin(krein_ctx *ctx, const krein_kernel *kernel, krein
     g->wide = wide;
     g->dots = !krein__kernel_all(kernel, krein__has_rows);
     g->l1 = wide && l1_leaves(kernel) > 1;
-    g->scratch = y.ptr ? y.d : KREIN_TILE * y.d;
+    g->scratch = y.ptr ? y.d : (KREIN_TILE + GROUP) * y.d;
     if (kernel->node != KREIN_NODE_LEAF)
         g->scratch += (g->dots ? KREIN_TILE * y.n : 0) +
                       (krein__gram_spares(kernel) + g->l1) * krein__min(y.n, PIECE);
@@ -151,6 +240,10 @@ krein_status krein__gram_begin(krein_ctx *ctx, const krein_kernel *kernel, krein
         else
             g->yy32[i] = (float)square;
     }
+    if (!wide && !y.ptr && g->dots) {
+        NEW(g->panels, krein__panels(y.n) * KREIN_PANEL * y.d);
+        pack(&y, g->panels);
+    }
     if (wide && !y.ptr) {
         NEW(g->y64, y.n * y.d);
         for (int64_t i = 0; i < y.n; i++) krein__row_copy_double(&y, i, g->y64 + i * y.d);
@@ -163,6 +256,7 @@ done:
 void krein__gram_end(krein_ctx *ctx, krein_gram_rows *g) {
     krein__free(ctx, g->yy32);
     krein__free(ctx, g->yy64);
+    krein__free(ctx, g->panels);
     krein__free(ctx, g->y64);
     krein__tables_close(ctx, g->table, g->tables);
     memset(g, 0, sizeof *g);
@@ -217,7 +311,7 @@ krein_status krein__gram_diagonal(krein_ctx *ctx, const krein_kernel *kernel, co
 
 double krein__gram_tile_bytes(const krein_kernel *k, int64_t m, int64_t d, double size) {
     double pieces = (double)(krein__gram_spares(k) + 1) * (double)krein__min(m, PIECE);
-    return size * (KREIN_TILE * ((double)d + (double)m) + pieces);
+    return size * (KREIN_TILE * ((double)d + (double)m) + GROUP * (double)d + pieces);
 }
 
 double krein__gram_full_bytes(const krein_kernel *k, int64_t m, int64_t d, int threads) {

@@ -10,6 +10,7 @@ typedef struct krein_gram_rows {
     krein_rows y;
     bool wide;          /* float64 values */
     float *yy32;        /* |y_i|^2 */
+    float *panels;      /* dense y in panels (num/panels.h), where inner products are not wide */
     double *yy64, *y64; /* wide: y in double */
     int64_t scratch;    /* elements of scratch a thread needs */
     bool dots;          /* some leaf needs <x, y> */
@@ -22,9 +23,12 @@ krein_status krein__gram_begin(krein_ctx *ctx, const krein_kernel *kernel, krein
                                krein_gram_rows *out);
 void krein__gram_end(krein_ctx *ctx, krein_gram_rows *g);
 /* k(x_i, y_j) for at most KREIN_TILE rows x, to out with row stride ld >= y.n. out has room for
- * KREIN_TILE rows whatever x.n is. scratch: g->scratch elements of the type. */
+ * KREIN_TILE rows whatever x.n is (tile32: for x.n). scratch: g->scratch elements of the type. */
 void krein__gram_tile32(const krein_gram_rows *g, const krein_rows *x, float *out, int64_t ld,
                         float *scratch);
+/* The same less offset[j] (NULL: nothing). */
+void krein__gram_less32(const krein_gram_rows *g, const krein_rows *x, const float *offset,
+                        float *out, int64_t ld, float *scratch);
 void krein__gram_tile64(const krein_gram_rows *g, const krein_rows *x, double *out, int64_t ld,
                         double *scratch);
 /* The same from inner products that are there: dot[i * y.n + j] = <x_i, y_j> and xx[i] = |x_i|^2 of

@@ -13,14 +13,12 @@
 enum { NU = 0, SIGMA = 1 };
 
 /* v = -sqrt(2 nu) q, then exp, then the polynomial in q: out = (1 + a q + b q^2) exp(-c q). */
-#define VALUES(T, name, vexp, SQRT)                                                                \
+#define VALUES(T, name, squares, vexp, SQRT)                                                       \
     static void name(const double *p, int64_t n, T *v, T xx, const T *yy) {                        \
         double nu = p[NU];                                                                         \
         T c = (T)fmin(sqrt(2 * nu) / p[SIGMA], 1e30); /* finite in float: 0 * c stays 0 */         \
-        for (int64_t i = 0; i < n; i++) {                                                          \
-            T square = xx + yy[i] - 2 * v[i];                                                      \
-            v[i] = c * SQRT(square > 0 ? square : 0);                                              \
-        }                                                                                          \
+        squares(n, v, xx, yy, 1);                                                                  \
+        for (int64_t i = 0; i < n; i++) v[i] = c * SQRT(v[i]);                                     \
         if (nu == 0.5 || nu == 1.5 || nu == 2.5) {                                                 \
             T a = nu > 1 ? 1 : 0, b = nu > 2 ? (T)(1.0 / 3) : 0;                                   \
             T u[256], e[256];                                                                      \
@@ -35,8 +33,8 @@ enum { NU = 0, SIGMA = 1 };
             for (int64_t i = 0; i < n; i++) v[i] = (T)krein__matern_function(nu, (double)v[i]);    \
         }                                                                                          \
     }
-VALUES(float, values32, krein__vexpf, sqrtf)
-VALUES(double, values64, krein__vexp, sqrt)
+VALUES(float, values32, krein__vsquares32, krein__vexpf, sqrtf)
+VALUES(double, values64, krein__vsquares64, krein__vexp, sqrt)
 
 /* u = sqrt(2 nu) r / sigma becomes -sigma^2 phi'(r) / r = nu / (nu - 1) M_(nu-1)(u) for nu > 1, M
  * the Matern function; else 2 nu 2^(1-nu)/Gamma(nu) u^(nu-1) K_(1-nu)(u), infinite at 0. */

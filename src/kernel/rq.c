@@ -25,14 +25,11 @@ enum { ALPHA = 0, SIGMA = 1, CHUNK = 256 };
 POWER(float, power32, sqrtf)
 POWER(double, power64, sqrt)
 
-#define VALUES(T, name, power)                                                                     \
+#define VALUES(T, name, squares, power)                                                            \
     static void name(const double *p, int64_t n, T *v, T xx, const T *yy) {                        \
         double alpha = p[ALPHA], e[CHUNK];                                                         \
-        T c = (T)fmin(0.5 / alpha / (p[SIGMA] * p[SIGMA]), 1e30); /* finite: 0 * c stays 0 */      \
-        for (int64_t i = 0; i < n; i++) {                                                          \
-            T square = xx + yy[i] - 2 * v[i];                                                      \
-            v[i] = c * (square > 0 ? square : 0);                                                  \
-        }                                                                                          \
+        /* finite: 0 times it stays 0 */                                                           \
+        squares(n, v, xx, yy, (T)fmin(0.5 / alpha / (p[SIGMA] * p[SIGMA]), 1e30));                 \
         if (2 * alpha == rint(2 * alpha) && alpha <= 8) {                                          \
             power((int)(2 * alpha), n, v);                                                         \
             return;                                                                                \
@@ -44,8 +41,8 @@ POWER(double, power64, sqrt)
             for (int64_t k = 0; k < m; k++) v[i + k] = (T)e[k];                                    \
         }                                                                                          \
     }
-VALUES(float, values32, power32)
-VALUES(double, values64, power64)
+VALUES(float, values32, krein__vsquares32, power32)
+VALUES(double, values64, krein__vsquares64, power64)
 
 /* -(1 + r^2 / (2 alpha sigma^2))^(-alpha - 1) / sigma^2 */
 static void slope(const double *p, int64_t n, double *r) {

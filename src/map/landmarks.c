@@ -42,6 +42,12 @@ void krein__landmarks_tile(const krein_map *map, const krein_rows *x, float *out
     krein__gram_tile32(&((const krein_landmarks *)map->state)->gram, x, out, ld, scratch);
 }
 
+void krein__map_values(const krein_map *map, const krein_rows *x, const float *offset, float *out,
+                       float *scratch) {
+    const krein_landmarks *s = map->state;
+    krein__gram_less32(&s->gram, x, offset, out, map->R, scratch);
+}
+
 void krein__landmarks_tile64(const krein_map *map, const krein_rows *x, double *out, int64_t ld,
                              double *scratch) {
     krein__gram_tile64(&((const krein_landmarks *)map->state)->gram, x, out, ld, scratch);
@@ -119,7 +125,7 @@ void krein__landmarks_cost(const krein_map *map, int64_t m, krein_cost *out) {
     /* Sparse landmarks: their entries are not known yet; some thousand a row. */
     double d = (double)map->d, R = (double)m, row = map->sparse ? 8 * fmin(d, 1024) : 4 * d;
     int64_t width = map->sparse ? krein__min(map->d, 1024) : map->d;
-    out->bytes = 2 * R * row + 24 * R +
+    out->bytes = (map->sparse ? 2 : 3) * R * row + 24 * R + 192 * d +
                  map->ctx->threads * (krein__gram_tile_bytes(map->kernel, m, width, 4) +
                                       4.0 * KREIN_TILE * R + 4 * d) +
                  3 * krein__tables_bytes(map->kernel, map->d) + 32768;

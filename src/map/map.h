@@ -198,6 +198,10 @@ krein_map_codes krein__map_codes(const krein_map *map);
 int64_t krein__map_scratch(const krein_map *map);
 void krein__map_raw(const krein_map *map, const krein_rows *x, const float *offset, float *out,
                     float *scratch);
+/* The same of at most KREIN_TILE rows by the calling thread, for maps with VALUES; scratch is its
+ * part of it, krein__map_scratch(map) / threads. */
+void krein__map_values(const krein_map *map, const krein_rows *x, const float *offset, float *out,
+                       float *scratch);
 /* z = A'r for n rows of raw features; mix32 is mix in float32. */
 void krein__map_mix(const krein_map *map, int64_t n, const float *raw, const float *mix32,
                     float *out);

@@ -108,7 +108,7 @@ static void angles(const krein_layer *l, const float *p, const krein_pass *b, in
         krein_ahead ahead = {.floats = third};
         for (int i = 0; i < KREIN_AHEAD; i++) ahead.at[i] = next + from * KREIN_PANEL + i * third;
         krein__panel_product(from > 0, n, k, x + from * KREIN_NET_TILE, KREIN_NET_TILE,
-                             W + from * KREIN_PANEL, t, &ahead);
+                             W + from * KREIN_PANEL, t, KREIN_PANEL, &ahead);
     }
     for (int64_t i = 0; i < n; i++, t += KREIN_PANEL)
         for (int64_t j = 0; j < KREIN_PANEL; j++) t[j] = -TURN * t[j] - (sines(l) ? 0 : phase[j]);
@@ -201,7 +201,8 @@ static void gradient(const krein_layer *l, const krein_pass *b, int64_t part, fl
     krein_ahead ahead = {.floats = range.rows * range.columns};
     for (int i = 0; i < KREIN_AHEAD; i++) ahead.at[i] = b->ahead[i] ? b->ahead[i] + range.first : g;
     through_waves(l, b, 0, b->n, at.set, at.panel, scratch);
-    krein__panel_product(false, at.rows, b->n, b->x + at.from, l->in, scratch, g, &ahead);
+    krein__panel_product(false, at.rows, b->n, b->x + at.from, l->in, scratch, g, KREIN_PANEL,
+                         &ahead);
 }
 
 /* ---- derivatives along v ------------------------------------------------- */
@@ -279,10 +280,12 @@ static void r_gradient(const krein_layer *l, const krein_pass *b, int64_t part, 
                        float *scratch) {
     block at = block_of(l, part);
     r_through_waves(l, b, 0, b->n, at.set, at.panel, scratch);
-    krein__panel_product(false, at.rows, b->n, b->x + at.from, l->in, scratch, g, NULL);
+    krein__panel_product(false, at.rows, b->n, b->x + at.from, l->in, scratch, g, KREIN_PANEL,
+                         NULL);
     if (b->still) return;
     through_waves(l, b, 0, b->n, at.set, at.panel, scratch);
-    krein__panel_product(true, at.rows, b->n, b->rx + at.from, l->in, scratch, g, NULL);
+    krein__panel_product(true, at.rows, b->n, b->rx + at.from, l->in, scratch, g, KREIN_PANEL,
+                         NULL);
 }
 
 static const krein_option options[] = {

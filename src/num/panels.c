@@ -45,19 +45,19 @@ enum { LINE = 16 };  /* floats of a cache line */
 #endif
 
 void krein__panel_product(bool add, int64_t m, int64_t k, const float *a, int64_t lda,
-                          const float *b, float *c, const krein_ahead *ahead) {
+                          const float *b, float *c, int64_t ldc, const krein_ahead *ahead) {
 #if defined(__x86_64__)
     krein_simd level = krein__simd();
     if (level == KREIN_SIMD_AVX512) {
-        product_avx512(add, m, k, a, lda, b, c, ahead);
+        product_avx512(add, m, k, a, lda, b, c, ldc, ahead);
         return;
     }
     if (level == KREIN_SIMD_AVX2) {
-        product_avx2(add, m, k, a, lda, b, c, ahead);
+        product_avx2(add, m, k, a, lda, b, c, ldc, ahead);
         return;
     }
 #endif
-    product_baseline(add, m, k, a, lda, b, c, ahead);
+    product_baseline(add, m, k, a, lda, b, c, ldc, ahead);
 }
 
 void krein__panels_from(int64_t rows, int64_t columns, const float *a, float *panels) {

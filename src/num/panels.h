@@ -26,9 +26,9 @@ typedef struct krein_ahead {
     int64_t floats;
 } krein_ahead;
 
-/* C (m x 32, compact) = A'B, or C + A'B: A is k x m with stride lda, B k x 32 and compact. Each
+/* C (m x 32, stride ldc) = A'B, or C + A'B: A is k x m with stride lda, B k x 32 and compact. Each
  * number is summed in the order of the k rows, whatever m is. ahead: NULL for none. */
 void krein__panel_product(bool add, int64_t m, int64_t k, const float *a, int64_t lda,
-                          const float *b, float *c, const krein_ahead *ahead);
+                          const float *b, float *c, int64_t ldc, const krein_ahead *ahead);
 
 #endif

@@ -142,6 +142,28 @@ INLINE void expf_block(bool fast, const float *x, float *out) {
     for (int i = 0; i < BLOCK; i++) out[i] = exp_one(fast, x[i]);
 }
 
+/* 2^t for t <= 0, with Q's coefficients times powers of ln 2: no product for the reduction. */
+INLINE float exp2_one(bool fast, float t) {
+    float z = t + 0x1.8p23f;
+    float r = t - (z - 0x1.8p23f);
+    float q = 0x1.414eb8p-13f;
+    q = fma_f(fast, q, r, 0x1.5f03ecp-10f);
+    q = fma_f(fast, q, r, 0x1.3b2e0cp-7f);
+    q = fma_f(fast, q, r, 0x1.c6af8ap-5f);
+    q = fma_f(fast, q, r, 0x1.ebfbdcp-3f);
+    q = fma_f(fast, q, r, 0x1.62e43p-1f);
+    return scale_f(fma_f(fast, q, r, 1.0f), z, t >= -126.0f);
+}
+
+/* 2^(by |x - y|^2), by < 0, from inner products v. */
+INLINE void gaussian_block(bool fast, float xx, const float *yy, float by, float *v) {
+#pragma omp simd
+    for (int i = 0; i < BLOCK; i++) {
+        float square = fma_f(fast, -2.0f, v[i], xx + yy[i]);
+        v[i] = exp2_one(fast, by * (square > 0 ? square : 0));
+    }
+}
+
 INLINE void acosf_block(bool fast, const float *x, float *out) {
 #pragma omp simd
     for (int i = 0; i < BLOCK; i++) {
@@ -205,6 +227,10 @@ typedef struct path {
     void (*vexp)(int64_t, const double *, double *);
     void (*vacosf)(int64_t, const float *, float *);
     void (*vtanhf)(int64_t, const float *, float *);
+    void (*squares32)(int64_t, float *, float, const float *, float);
+    void (*gaussian32)(int64_t, float *, float, const float *, float);
+    void (*less32)(int64_t, const float *, const float *, float *);
+    void (*squares64)(int64_t, double *, double, const double *, double);
 } path;
 
 /* Whole blocks, then the tail padded with zeros; WIDTH results an element. */
@@ -224,6 +250,14 @@ typedef struct path {
 #define EXP(x, y) exp_block(fast, x, y)
 #define ACOSF(x, y) acosf_block(fast, x, y)
 #define TANHF(x, y) tanhf_block(fast, x, y)
+
+#define SQUARES(NAME, TARGET, T)                                                                   \
+    TARGET static void NAME(int64_t n, T *v, T xx, const T *yy, T by) {                            \
+        for (int64_t i = 0; i < n; i++) {                                                          \
+            T square = xx + yy[i] - 2 * v[i];                                                      \
+            v[i] = by * (square > 0 ? square : 0);                                                 \
+        }                                                                                          \
+    }
 
 #define PATH(NAME, FAST, TARGET)                                                                   \
     TARGET static void cos_##NAME(int64_t n, const float *t, float scale, float *out) {            \
@@ -263,8 +297,29 @@ typedef struct path {
         const bool fast = FAST;                                                                    \
         OVER_BLOCKS(float, 1, x, TANHF)                                                            \
     }                                                                                              \
-    static const path path_##NAME = {#NAME,       cos_##NAME, sincos_##NAME, apart_##NAME,         \
-                                     expf_##NAME, exp_##NAME, acosf_##NAME,  tanhf_##NAME};
+    TARGET static void gaussian32_##NAME(int64_t n, float *v, float xx, const float *yy,           \
+                                         float by) {                                               \
+        const bool fast = FAST;                                                                    \
+        int64_t i = 0;                                                                             \
+        for (; i + BLOCK <= n; i += BLOCK) gaussian_block(fast, xx, yy + i, by, v + i);            \
+        if (i < n) {                                                                               \
+            float pad[BLOCK] = {0}, own[BLOCK] = {0};                                              \
+            size_t bytes = (size_t)(n - i) * sizeof *v;                                            \
+            memcpy(pad, yy + i, bytes);                                                            \
+            memcpy(own, v + i, bytes);                                                             \
+            gaussian_block(fast, xx, pad, by, own);                                                \
+            memcpy(v + i, own, bytes);                                                             \
+        }                                                                                          \
+    }                                                                                              \
+    TARGET static void less32_##NAME(int64_t n, const float *a, const float *b, float *out) {      \
+        for (int64_t i = 0; i < n; i++) out[i] = a[i] - b[i];                                      \
+    }                                                                                              \
+    SQUARES(squares32_##NAME, TARGET, float)                                                       \
+    SQUARES(squares64_##NAME, TARGET, double)                                                      \
+    static const path path_##NAME = {                                                              \
+        #NAME,         cos_##NAME,      sincos_##NAME, apart_##NAME,     expf_##NAME,              \
+        exp_##NAME,    acosf_##NAME,    tanhf_##NAME,  squares32_##NAME, gaussian32_##NAME,        \
+        less32_##NAME, squares64_##NAME};
 
 #if defined(__FP_FAST_FMA) && defined(__FP_FAST_FMAF) /* aarch64 and its like */
 PATH(baseline, true, )
@@ -296,6 +351,21 @@ void krein__vsincos_turns(int64_t n, const float *t, float scale, float *out) {
 
 void krein__vsincos_apart(int64_t n, const float *t, float scale, float *c, float *s) {
     choose()->vapart(n, t, scale, c, s);
+}
+
+void krein__vsquares32(int64_t n, float *v, float xx, const float *yy, float by) {
+    choose()->squares32(n, v, xx, yy, by);
+}
+void krein__vsquares64(int64_t n, double *v, double xx, const double *yy, double by) {
+    choose()->squares64(n, v, xx, yy, by);
+}
+
+void krein__vgaussian32(int64_t n, float *v, float xx, const float *yy, double by) {
+    choose()->gaussian32(n, v, xx, yy, (float)fmax(by * M_LOG2E, -1e30));
+}
+
+void krein__vless32(int64_t n, const float *a, const float *b, float *out) {
+    choose()->less32(n, a, b, out);
 }
 
 void krein__vexpf(int64_t n, const float *x, float *out) { choose()->vexpf(n, x, out); }
