@@ -17,12 +17,14 @@ static void triangles(void) {
             int64_t n = orders[q], lda = n + 3;
             double *u = test_new(n * lda, sizeof *u), *x = test_new(m * n, sizeof *x);
             double *b = test_new(m * n, sizeof *b);
+            float *narrow = test_new(n * lda, sizeof *narrow), *b32 = test_new(m * n, sizeof *b32);
             for (int64_t i = 0; i < n; i++)
                 for (int64_t j = 0; j < n; j++)
                     u[i * lda + j] = j < i    ? NAN
                                      : j == i ? 2 + test_random() / 2
                                               : test_random() / 30;
             for (int64_t i = 0; i < m * n; i++) x[i] = test_random();
+            for (int64_t i = 0; i < n * lda; i++) narrow[i] = (float)u[i];
             for (int transposed = 0; transposed < 2; transposed++) {
                 memset(b, 0, (size_t)(m * n) * sizeof *b);
                 for (int64_t c = 0; c < m; c++)
@@ -33,11 +35,19 @@ static void triangles(void) {
                             else
                                 b[c * n + i] += u[i * lda + j] * x[c * n + j];
                         }
+                for (int64_t i = 0; i < m * n; i++) b32[i] = (float)b[i];
                 krein__triangle_solve(ctx, transposed, n, u, lda, m, b, n);
-                double worst = 0;
-                for (int64_t i = 0; i < m * n; i++) worst = fmax(worst, fabs(b[i] - x[i]));
+                krein__triangle_solve32(ctx, transposed, n, narrow, lda, m, b32, n);
+                double worst = 0, worst32 = 0;
+                for (int64_t i = 0; i < m * n; i++) {
+                    worst = fmax(worst, fabs(b[i] - x[i]));
+                    worst32 = fmax(worst32, fabs((double)b32[i] - x[i]));
+                }
                 CHECK(worst < 1e-12);
+                CHECK(worst32 < 1e-4);
             }
+            free(narrow);
+            free(b32);
             free(u);
             free(x);
             free(b);

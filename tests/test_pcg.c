@@ -2,6 +2,7 @@
  */
 #include "common.h"
 
+#include "solve/passes.h"
 #include "solve/pcg.h"
 
 /* ---- problems ----------------------------------------------------------- */
@@ -45,6 +46,7 @@ typedef struct table {
     krein_features features;
     float *z;
     int64_t made; /* times that a block was */
+    int64_t open; /* the block whose rows are made */
 } table;
 
 static krein_status make(void *state, int64_t block, float *out) {
@@ -328,6 +330,110 @@ static void rounded_too_far(void) {
     krein_ctx_destroy(ctx);
 }
 
+/* ---- rows that are made a few at a time ---------------------------------- */
+
+static krein_status open_block(void *state, int64_t block) {
+    table *t = state;
+    t->open = block;
+    t->made++;
+    return KREIN_OK;
+}
+
+static void make_strip(void *state, int64_t first, int64_t n, float *out) {
+    const table *t = state;
+    const krein_features *f = &t->features;
+    memcpy(out, t->z + (t->open * f->rows + first) * f->D, (size_t)(n * f->D) * sizeof *out);
+}
+
+static void half(const void *state, int64_t first, int64_t n, float *score, double *wide,
+                 double *tail) {
+    int64_t k = *(const int64_t *)state;
+    (void)first, (void)wide;
+    for (int64_t i = 0; i < n * k; i++) {
+        score[i] = 1 - score[i] / 2;
+        tail[i % k] += (double)score[i];
+    }
+}
+
+/* Two passes of k columns over a table whose first `keep` blocks are kept at the first visit. */
+static void pass_twice(krein_ctx *ctx, const problem *p, int64_t k, int64_t keep, double *out) {
+    table t = make_table(ctx, p, 256, false);
+    krein_features *f = &t.features;
+    krein_passes passes;
+    double *v = test_new(k * p->D, sizeof *v), sum[16];
+    for (int64_t i = 0; i < k * p->D; i++) v[i] = sin((double)i);
+    f->state = &t;
+    f->open = open_block;
+    f->strip = make_strip;
+    if (keep > 0) f->kept = test_new(p->n * p->D, sizeof *f->kept);
+    f->missing = f->blocks;
+    CHECK(krein__passes_begin(f, k, &passes) == KREIN_OK);
+    for (int pass = 0; pass < 2; pass++) {
+        if (pass == 0 && keep > 0) { /* these blocks, and no more */
+            for (int64_t b = 0; b < keep; b++) {
+                float *to = krein__features_place(f, b);
+                CHECK(to == f->kept + b * 256 * p->D && !krein__features_there(f, b));
+                CHECK(make(&t, b, to) == KREIN_OK);
+                krein__features_placed(f, 1e9);
+                CHECK(krein__features_there(f, b));
+            }
+            f->full = true;
+            t.made = 0;
+        }
+        CHECK(krein__passes_run(&passes, f, half, &k, (krein_strides){1, p->D}, v, out, sum) ==
+              KREIN_OK);
+        CHECK(t.made == (pass + 1) * (f->blocks - keep));
+    }
+    krein__passes_end(&passes);
+    free(f->kept);
+    free(v);
+    drop_table(&t);
+}
+
+/* Made again, kept in part or as a whole, on one thread or two: the same bits. */
+static void strips(void) {
+    problem p = conditioned(900, 70, 1, 1, false);
+    static const int64_t columns[] = {1, 3, 9}; /* each by itself, or a GEMM */
+    double *want = test_new(9 * 70, sizeof *want), *out = test_new(9 * 70, sizeof *out);
+    for (int q = 0; q < 3; q++)
+        for (int threads = 1; threads <= 2; threads++) {
+            krein_ctx *ctx = test_ctx(threads);
+            for (int64_t keep = 0; keep <= 4; keep += 2) {
+                bool first = threads == 1 && keep == 0;
+                pass_twice(ctx, &p, columns[q], keep, first ? want : out);
+                if (!first) CHECK(memcmp(want, out, (size_t)(columns[q] * 70) * sizeof *out) == 0);
+            }
+            krein_ctx_destroy(ctx);
+        }
+    free(want);
+    free(out);
+    drop_problem(&p);
+}
+
+/* Blocks are no longer kept when memory comes slowly twice in a row. */
+static void slow_memory(void) {
+    krein_ctx *ctx = test_ctx(1);
+    float kept[8 * 2];
+    krein_features f = {.ctx = ctx,
+                        .n = 8,
+                        .D = 2,
+                        .rows = 1,
+                        .blocks = 8,
+                        .kept = kept,
+                        .missing = 8,
+                        .strip = make_strip};
+    static const double waited[] = {1, 0.1, 1, 1};
+    for (int64_t b = 0; b < 4; b++) {
+        CHECK(krein__features_place(&f, b) == kept + 2 * b && !f.full);
+        CHECK(!krein__features_place(&f, b + 1));
+        f.waited = waited[b];
+        krein__features_placed(&f, b == 0 ? 0.1 : 0.15); /* the first was made fastest */
+    }
+    CHECK(f.full && f.missing == 4 && !krein__features_place(&f, 4));
+    CHECK(krein__features_there(&f, 3) && !krein__features_there(&f, 4));
+    krein_ctx_destroy(ctx);
+}
+
 /* One target, constant features, weights of zero. */
 static void nothing_to_fit(void) {
     krein_ctx *ctx = test_ctx(1);
@@ -360,6 +466,8 @@ int main(int argc, char **argv) {
     RUN(same_bits);
     RUN(rounded);
     RUN(rounded_too_far);
+    RUN(strips);
+    RUN(slow_memory);
     RUN(nothing_to_fit);
     return DONE();
 }

@@ -24,6 +24,7 @@
 #include "solve/sketch.h"
 
 #include <math.h>
+#include <omp.h>
 #include <string.h>
 
 enum {
@@ -40,8 +41,8 @@ enum {
  * number that the preconditioner leaves. */
 static const double TOL = 3e-6;
 /* Cholesky factors leave a small one. On kernel values the residual of single precision ends at
- * about 3e-5 where lambda is small. */
-static const double FACTOR_TOL = 1e-5, VALUES_TOL = 3e-5;
+ * about 5e-5 where lambda is small. */
+static const double FACTOR_TOL = 1e-5, VALUES_TOL = 5e-5;
 /* Bytes of features, above which these are rounded to 16 bits. Below, they cost little to keep. */
 static const double LARGE = 67108864;
 
@@ -153,29 +154,46 @@ typedef struct source {
     krein_job *job;
     krein_krr b;
     krein_features features;
+    krein_block block;
     int64_t next; /* the block that the stream gives next, -1: not known */
 } source;
 
 /* Blocks of the stream, in order. */
-static krein_status make(void *state, int64_t block, float *out) {
+static krein_status open_block(void *state, int64_t block) {
     source *s = state;
     krein_status st = KREIN_OK;
-    krein_block x;
     if (block != s->next || block == 0) {
         TRY(krein__stream_rewind(s->job->rows));
         s->next = 0;
     }
-    for (; s->next <= block; s->next++) TRY(krein__stream_next(s->job->rows, &x));
-    krein_blocks *z = &s->b.z;
-    if (z->fused) {
-        krein__map_raw(z->map, &x.x, z->offset, out, z->scratch);
-    } else {
-        const float *mixed = krein__blocks_features(z, &x.x);
-        if (mixed != out) memcpy(out, mixed, (size_t)(x.x.n * s->features.D) * sizeof *out);
-    }
+    for (; s->next <= block; s->next++) TRY(krein__stream_next(s->job->rows, &s->block));
 done:
     if (st != KREIN_OK) s->next = -1;
     return st;
+}
+
+static krein_status make(void *state, int64_t block, float *out) {
+    source *s = state;
+    krein_status st = KREIN_OK;
+    krein_blocks *z = &s->b.z;
+    TRY(open_block(s, block));
+    const krein_rows *x = &s->block.x;
+    if (z->fused) {
+        krein__map_raw(z->map, x, z->offset, out, z->scratch);
+    } else {
+        const float *mixed = krein__blocks_features(z, x);
+        if (mixed != out) memcpy(out, mixed, (size_t)(x->n * s->features.D) * sizeof *out);
+    }
+done:
+    return st;
+}
+
+static void make_strip(void *state, int64_t first, int64_t n, float *out) {
+    const source *s = state;
+    const krein_blocks *z = &s->b.z;
+    int64_t each = krein__map_scratch(z->map) / z->map->ctx->threads;
+    krein_rows some = krein__rows_slice(&s->block.x, first, n);
+    krein__map_values(z->map, &some, z->offset, out, z->scratch + omp_get_thread_num() * each);
 }
 
 static krein_status source_begin(krein_job *job, const sizes *shape, source *s) {
@@ -204,7 +222,13 @@ static krein_status source_begin(krein_job *job, const sizes *shape, source *s) 
     } else if (shape->kept) {
         NEW(s->features.kept, job->n * D);
     }
-    if (shape->kept) TRY(krein__features_keep(&s->features));
+    if (shape->values) { /* kept when they are visited first */
+        s->features.open = open_block;
+        s->features.strip = make_strip;
+        s->features.missing = s->features.blocks;
+    } else if (shape->kept) {
+        TRY(krein__features_keep(&s->features));
+    }
 done:
     return st;
 }

@@ -193,6 +193,12 @@ void krein__dtrsv(bool transposed, int64_t n, const double *u, int64_t lda, doub
                     b, 1);
 }
 
+void krein__strsv(bool transposed, int64_t n, const float *u, int64_t lda, float *b) {
+    if (n > 0)
+        cblas_strsv(CblasRowMajor, CblasUpper, op(transposed), CblasNonUnit, size(n), u, lead(lda),
+                    b, 1);
+}
+
 int64_t krein__dpotrf(int64_t n, double *a, int64_t lda) {
     int order = size(n), ld = lead(lda), info = 0;
     if (n <= 0) return 0;

@@ -58,6 +58,7 @@ void krein__strsm_left(bool transposed, int64_t n, int64_t m, const float *u, in
                        int64_t ldb);
 /* The same for one vector. */
 void krein__dtrsv(bool transposed, int64_t n, const double *u, int64_t lda, double *b);
+void krein__strsv(bool transposed, int64_t n, const float *u, int64_t lda, float *b);
 
 /* The core type that OpenBLAS chose ("Haswell"), and the best one for this CPU, or
  * NULL where its choice is right. See cpu.c. */
@@ -93,6 +94,8 @@ krein_status krein__cholesky_solve(krein_ctx *ctx, int64_t n, const double *u, i
 /* Solves U x = b, or U'x = b when transposed, in place for m vectors, each a row of b (m x n). */
 void krein__triangle_solve(krein_ctx *ctx, bool transposed, int64_t n, const double *u, int64_t lda,
                            int64_t m, double *b, int64_t ldb);
+void krein__triangle_solve32(krein_ctx *ctx, bool transposed, int64_t n, const float *u,
+                             int64_t lda, int64_t m, float *b, int64_t ldb);
 /* diagonal (n) of (U'U)^-1; U becomes V = U^-1, so (U'U)^-1 = VV'; the lower triangle is not
  * touched. */
 krein_status krein__cholesky_inverse_diagonal(krein_ctx *ctx, int64_t n, double *u, int64_t lda,

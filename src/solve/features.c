@@ -1,10 +1,48 @@
-/* features.c -- blocks of a table of features. */
+/* features.c -- blocks of a table of features
+ *
+ * What is kept is filled when it is visited first, block by block. Where the system hands out
+ * memory slowly (a virtual machine whose host has taken it back: 1.2 to 2 s a GB were seen, beside
+ * 0.1 s for making a GB of kernel values), the rest is not kept but made again for every visit. The
+ * numbers are the same, so that a clock may decide. */
 #include "solve/features.h"
 
 #include "num/rounded.h"
 
+#include <math.h>
+
 static int64_t rows_of(const krein_features *t, int64_t block) {
     return krein__min(t->rows, t->n - block * t->rows);
+}
+
+bool krein__features_there(const krein_features *t, int64_t block) {
+    return t->kept && block < t->blocks - t->missing;
+}
+
+float *krein__features_place(krein_features *t, int64_t block) {
+    enum { PAGE = 4096 / sizeof(float) };
+    if (!t->kept || t->full || block != t->blocks - t->missing) return NULL;
+    float *to = t->kept + block * t->rows * t->D;
+    int64_t floats = rows_of(t, block) * t->D;
+    double start = krein__clock();
+#pragma omp parallel for num_threads(t->ctx->threads) schedule(static)
+    for (int64_t i = 0; i < floats; i += PAGE) to[i] = 0;
+    t->waited = krein__clock() - start;
+    return to;
+}
+
+void krein__features_placed(krein_features *t, double seconds) {
+    /* Ten visits and more are usual; one to what is kept takes a third of making it again, which
+     * takes two thirds of making it where it is kept. */
+    static const double WORTH = 5;
+    enum { SLOW = 2 };
+    t->took = t->took > 0 ? fmin(t->took, seconds) : seconds;
+    t->missing--;
+    t->slow = t->waited > WORTH * t->took ? t->slow + 1 : 0;
+    if (t->slow < SLOW || t->missing == 0 || !t->strip) return;
+    t->full = true;
+    krein__log(t->ctx, KREIN_LOG_DEBUG,
+               "features: %lld of %lld blocks are made again for every pass: memory comes slowly",
+               (long long)t->missing, (long long)t->blocks);
 }
 
 /* The codes of a block, where they are kept or will be. */
@@ -49,8 +87,9 @@ krein_status krein__features_block(krein_features *t, int64_t block, const float
     const int16_t *code;
     const float *scale;
     *n = rows_of(t, block);
-    *z = t->kept ? t->kept + block * t->rows * t->D : t->made;
-    if (t->kept || t->at == block) return KREIN_OK;
+    bool there = krein__features_there(t, block);
+    *z = there ? t->kept + block * t->rows * t->D : t->made;
+    if (there || t->at == block) return KREIN_OK;
     t->at = -1;
     if (t->rounded && !t->exact) {
         TRY(krein__features_codes(t, block, &code, &scale, n));
@@ -65,6 +104,7 @@ done:
 
 krein_status krein__features_keep(krein_features *t) {
     krein_status st = KREIN_OK;
+    t->missing = 0;
     for (int64_t b = 0; b < t->blocks; b++) {
         TRY(t->make(t->state, b, t->kept ? t->kept + b * t->rows * t->D : t->made));
         if (t->codes) round_block(t, b);

@@ -12,6 +12,10 @@ typedef struct krein_features {
     int64_t n, D;
     int64_t rows, blocks; /* rows of a block (the last may have fewer) */
     float *kept;          /* n x D, or NULL; not of a rounded table */
+    int64_t missing;      /* blocks at its end that are not there yet, or will not be */
+    bool full;            /* they will not be: memory comes more slowly than they are made again */
+    int slow;             /* blocks in a row whose memory came slowly */
+    double waited, took;  /* seconds for that of the last one; for making one, at least */
     float *made;          /* rows x D, where these are not kept */
     int64_t at;           /* the block in `made`, -1: none */
     bool rounded, exact;  /* exact: visits are to the exact numbers of a rounded table */
@@ -20,6 +24,10 @@ typedef struct krein_features {
     float *scale;         /* n of it; errors are within half of them */
     int64_t code_at;      /* the block in `code`, -1: none */
     krein_status (*make)(void *state, int64_t block, float *out);
+    /* Where rows can be made a few at a time, by any thread, else NULL: opens a block; makes n of
+     * its rows. */
+    krein_status (*open)(void *state, int64_t block);
+    void (*strip)(void *state, int64_t first, int64_t n, float *out);
     void *state;
 } krein_features;
 
@@ -29,6 +37,12 @@ krein_status krein__features_block(krein_features *t, int64_t block, const float
 /* The same in 16 bits, of a rounded table: of row i, scale[i] * code[i * D + j]. */
 krein_status krein__features_codes(krein_features *t, int64_t block, const int16_t **code,
                                    const float **scale, int64_t *n);
+/* Whether a block is in `kept`. */
+bool krein__features_there(const krein_features *t, int64_t block);
+/* Where the block is to be made so that it is kept, or NULL: it will not be. After it was made, in
+ * so many seconds: placed. */
+float *krein__features_place(krein_features *t, int64_t block);
+void krein__features_placed(krein_features *t, double seconds);
 /* Fills what is kept, `kept` or all of `code`. */
 krein_status krein__features_keep(krein_features *t);
 /* From now on visits are to exact numbers, or no longer. */

@@ -28,11 +28,16 @@
 /* Up to so many scores, each by itself; columns that one thread adds up at a time. */
 enum { FEW = 7, STRIP = 64 };
 
-/* Rows that stay in a core's cache: their features take a quarter of a megabyte. More for a GEMM,
- * which packs the weights anew each time. */
+/* Rows that stay in a core's cache: their features take half a megabyte. More for a GEMM, which
+ * packs the weights anew each time. */
 static int64_t cached_rows(int64_t D, int64_t k) {
-    int64_t rows = ((int64_t)1 << 16) / krein__max(D, 1) / 8 * 8;
+    int64_t rows = ((int64_t)1 << 17) / krein__max(D, 1) / 8 * 8;
     return k > FEW ? KREIN_SLICE : krein__max(8, krein__min(rows, KREIN_SLICE));
+}
+
+/* For a thread; fewer scores may need more rows. */
+static int64_t strip_floats(int64_t D, int64_t k) {
+    return krein__max(cached_rows(D, k), cached_rows(D, 1)) * D;
 }
 
 static int64_t slices(int64_t rows) { return (rows + KREIN_SLICE - 1) / KREIN_SLICE; }
@@ -44,13 +49,14 @@ krein_status krein__passes_begin(krein_features *t, int64_t k, krein_passes *s) 
     s->ctx = ctx;
     s->n = t->n;
     s->D = t->D;
-    s->k = k;
+    s->k = s->most = k;
     s->rows = t->rows;
     NEW(s->w32, t->D * k);
     NEW(s->score, t->rows * k);
     NEW(s->wide, t->rows * k);
     NEW(s->part, slices(t->rows) * t->D * k);
     NEW(s->tail, slices(t->rows) * k);
+    if (t->strip) NEW(s->strips, strip_floats(t->D, k) * ctx->threads);
     if (t->rounded && k > FEW) NEW(s->widened, KREIN_SLICE * t->D * ctx->threads);
 done:
     if (st != KREIN_OK) krein__passes_end(s);
@@ -65,6 +71,7 @@ void krein__passes_end(krein_passes *s) {
     krein__free(s->ctx, s->part);
     krein__free(s->ctx, s->tail);
     krein__free(s->ctx, s->widened);
+    krein__free(s->ctx, s->strips);
     memset(s, 0, sizeof *s);
 }
 
@@ -74,16 +81,27 @@ double krein__passes_bytes(int64_t D, int64_t k, int64_t rows, int threads) {
            (k > FEW ? 4.0 * KREIN_SLICE * (double)D * threads : 0);
 }
 
-/* Some rows of a block: as they are, or in 16 bits. */
+double krein__passes_strip_bytes(int64_t D, int64_t k, int threads) {
+    return 4.0 * (double)strip_floats(D, k) * threads + 64;
+}
+
+/* Some rows of a block: as they are, in 16 bits, or to be made. */
 typedef struct some {
     const float *z;
     const int16_t *code; /* or NULL */
     const float *scale;
+    krein_features *make; /* or NULL */
+    float *place;         /* where they are kept, or NULL */
 } some;
 
-static some rows_from(const krein_passes *s, some rows, int64_t i) {
-    if (!rows.code) return (some){.z = rows.z + i * s->D};
-    return (some){.code = rows.code + i * s->D, .scale = rows.scale + i};
+/* m rows of a block, from row i on; made ones are in the thread's strip, or in their place. */
+static some rows_from(const krein_passes *s, some rows, int64_t i, int64_t m) {
+    if (rows.code) return (some){.code = rows.code + i * s->D, .scale = rows.scale + i};
+    if (!rows.make) return (some){.z = rows.z + i * s->D};
+    float *to = rows.place ? rows.place + i * s->D
+                           : s->strips + omp_get_thread_num() * strip_floats(s->D, s->most);
+    rows.make->strip(rows.make->state, i, m, to);
+    return (some){.z = to};
 }
 
 /* Scores (m x k) of m rows. */
@@ -124,7 +142,7 @@ static void run_slice(krein_passes *s, const sweep *w, int64_t first, int64_t sl
     int64_t D = s->D, k = s->k, step = cached_rows(D, k), from = slice * KREIN_SLICE;
     for (int64_t i = from; i < from + n; i += step) {
         int64_t m = krein__min(step, from + n - i), at = i * k;
-        some x = rows_from(s, block, i);
+        some x = rows_from(s, block, i, m);
         if (x.code && k > FEW) { /* GEMM wants floats */
             float *z = s->widened + omp_get_thread_num() * KREIN_SLICE * D;
             krein__rounded_rows(m, D, x.code, x.scale, z);
@@ -162,12 +180,27 @@ static void run_block(krein_passes *s, const sweep *w, int64_t first, some block
     krein__compute_end(compute);
 }
 
+static krein_status open_block(krein_features *t, int64_t block, some *x, int64_t *n) {
+    krein_status st = KREIN_OK;
+    if (t->rounded && !t->exact) {
+        TRY(krein__features_codes(t, block, &x->code, &x->scale, n));
+    } else if (!t->strip || krein__features_there(t, block)) {
+        TRY(krein__features_block(t, block, &x->z, n));
+    } else {
+        TRY(t->open(t->state, block));
+        *n = krein__min(t->rows, t->n - block * t->rows);
+        x->make = t;
+        x->place = krein__features_place(t, block);
+    }
+done:
+    return st;
+}
+
 krein_status krein__passes_run(krein_passes *s, krein_features *features,
                                krein_residuals *residuals, const void *state, krein_strides strides,
                                const double *v, double *out, double *sum) {
     krein_status st = KREIN_OK;
     int64_t D = s->D, k = s->k, n;
-    some x = {0};
     sweep w = {residuals, state, strides, out};
     for (int64_t j = 0; j < D; j++)
         for (int64_t c = 0; c < k; c++) {
@@ -176,12 +209,12 @@ krein_status krein__passes_run(krein_passes *s, krein_features *features,
         }
     memset(sum, 0, (size_t)k * sizeof *sum);
     for (int64_t b = 0; b < features->blocks; b++) {
-        if (features->rounded && !features->exact)
-            TRY(krein__features_codes(features, b, &x.code, &x.scale, &n));
-        else
-            TRY(krein__features_block(features, b, &x.z, &n));
+        some x = {0};
+        TRY(open_block(features, b, &x, &n));
         memset(s->tail, 0, (size_t)(slices(n) * k) * sizeof *s->tail);
+        double start = krein__clock();
         run_block(s, &w, b * s->rows, x, n);
+        if (x.place) krein__features_placed(features, krein__clock() - start);
         for (int64_t i = 0; i < slices(n) * k; i++) sum[i % k] += s->tail[i];
         TRY(krein__poll(s->ctx));
     }

@@ -5,17 +5,19 @@
 
 #include "solve/features.h"
 
-enum { KREIN_SLICE = 120 }; /* rows of a block that one thread takes at a time */
+enum { KREIN_SLICE = 128 }; /* rows of a block that one thread takes at a time */
 
 typedef struct krein_passes {
     krein_ctx *ctx;
     int64_t n, D, k, rows, count; /* rows of a block; passes so far */
+    int64_t most;                 /* of k */
     float *w32;                   /* k x D */
     float *score;                 /* rows x k: scores, then residuals */
     double *wide;                 /* rows x k */
     float *part;                  /* slices x k x D: shares of the result */
     double *tail;                 /* slices x k: sums of residuals */
     float *widened;               /* of a rounded table and many scores: a slice for each thread */
+    float *strips;                /* of rows that are made again: some for each thread */
 } krein_passes;
 
 /* The scores (n x k) of rows first .. first + n - 1 become residuals, whose sums are added to
@@ -32,6 +34,8 @@ krein_status krein__passes_begin(krein_features *features, int64_t k, krein_pass
 void krein__passes_end(krein_passes *s);
 /* threads: 0 where the features are not of a rounded table. */
 double krein__passes_bytes(int64_t D, int64_t k, int64_t rows, int threads);
+/* And for rows that are made a few at a time. */
+double krein__passes_strip_bytes(int64_t D, int64_t k, int threads);
 /* out (D x k) = Z'R, and sum (k) of the residuals. */
 krein_status krein__passes_run(krein_passes *s, krein_features *features,
                                krein_residuals *residuals, const void *state, krein_strides strides,

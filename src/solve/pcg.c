@@ -45,15 +45,16 @@
 #include <math.h>
 #include <string.h>
 
-/* What float32 products find of a correction: four digits. */
-static const double DIGITS = 1e-4;
+/* What float32 products find of a correction: five digits. */
+static const double DIGITS = 1e-5;
 
 typedef struct column {
     int64_t at, output; /* among the solutions; of y */
     double lambda;
-    double shift; /* m'v of the vector that goes through the features */
-    double rz, target, before;
-    double rounding; /* of the residual that a round starts from, in the units of rz */
+    double shift;              /* m'v of the vector that goes through the features */
+    double rz, target, before; /* before: rz at the start of the round before */
+    double last;               /* rz one step ago */
+    double rounding;           /* of the residual that a round starts from, in the units of rz */
 } column;
 
 /* Of a solution. */
@@ -68,8 +69,9 @@ struct krein_pcg {
     krein_ctx *ctx;
     krein_pcg_rows rows;
     int64_t n, D, k, most;
-    double weight, mean_square, *mean, *square; /* W; D, D */
-    double *ymean, *yvariance;                  /* k */
+    double weight, mean_square, *mean; /* W; D */
+    double *ymean, *yvariance;         /* k */
+    double *variance, *first; /* with a basis, of raw features: D; k x D, the gradient at 0 */
     krein_sketch sketch;
     krein_factor factor; /* in its place; or none */
     krein_basis *basis;  /* or NULL */
@@ -79,23 +81,76 @@ struct krein_pcg {
     double *raw; /* with a basis, most x D: what goes through the features */
     krein_passes passes;
     column *column, *round; /* most: those that iterate; those of the round */
-    double *r, *p, *q, *z;  /* most x D */
+    double *r, *p, *q, *z;  /* most x D; with a basis there is room for as many more */
     double *work, *sum;     /* most x rank; most */
+    float *narrow;          /* with a factor, most x D */
     double *lambda;         /* most: of the columns */
+    bool known;             /* r, and P^-1 times it, are those that the next round starts from */
     progress *progress;     /* most: of the solutions */
     double noise;           /* of rounded features: the deviation of their errors */
 };
 
 /* ---- what is fitted ----------------------------------------------------- */
 
-/* The weights and means of the rows; a sample of them (ascending rows `index`) to z. */
-static krein_status look(krein_pcg *s, int64_t sample, const int64_t *index, float *z) {
+/* Residuals of weights that are zero, and in a last column the rows' weights. */
+static void first_residuals(const void *state, int64_t first, int64_t n, float *score, double *wide,
+                            double *tail) {
+    const krein_pcg *s = state;
+    int64_t k = s->k;
+    (void)wide;
+    for (int64_t i = 0; i < n; i++) {
+        double weight = krein__pcg_weight(&s->rows, first + i);
+        for (int64_t c = 0; c <= k; c++) {
+            double r = c < k ? weight * (s->rows.y[(first + i) * k + c] - s->ymean[c]) : weight;
+            score[i * (k + 1) + c] = (float)r;
+            tail[c] += r;
+        }
+    }
+}
+
+/* The mean of the features and the gradient at 0, with a basis: one pass for both. */
+static krein_status look_together(krein_pcg *s) {
+    krein_ctx *ctx = s->ctx;
     krein_status st = KREIN_OK;
     int64_t D = s->D, k = s->k;
-    double square = 0;
+    double *v = NULL, *out = NULL, *sum = NULL;
+    ZNEW(v, (k + 1) * D);
+    NEW(out, (k + 1) * D);
+    NEW(sum, k + 1);
+    s->passes.k = k + 1;
+    TRY(krein__passes_run(&s->passes, s->rows.features, first_residuals, s, (krein_strides){1, D},
+                          v, out, sum));
+    for (int64_t j = 0; j < D; j++) s->mean[j] = out[k * D + j] / s->weight;
+    for (int64_t c = 0; c < k; c++)
+        for (int64_t j = 0; j < D; j++)
+            s->first[c * D + j] = (out[c * D + j] - s->mean[j] * sum[c]) / s->weight;
+done:
+    krein__free(ctx, v);
+    krein__free(ctx, out);
+    krein__free(ctx, sum);
+    return st;
+}
+
+/* The mean of the features, and of their squares; a sample of the rows (ascending `index`) to z. */
+static krein_status look_at(krein_pcg *s, int64_t sample, const int64_t *index, float *z) {
+    krein_status st = KREIN_OK;
+    double square;
+    TRY(krein__pcg_sums(&s->rows, s->mean, &square, sample, index, z));
+    square /= s->weight;
+    for (int64_t j = 0; j < s->D; j++) {
+        s->mean[j] /= s->weight;
+        square -= s->mean[j] * s->mean[j];
+    }
+    s->mean_square = fmax(square, 0);
+done:
+    return st;
+}
+
+/* The weights and means of the rows. */
+static krein_status look(krein_pcg *s, int64_t sample, const int64_t *index, float *z) {
+    krein_status st = KREIN_OK;
+    int64_t k = s->k;
     s->weight = 0;
-    memset(s->mean, 0, (size_t)D * sizeof *s->mean);
-    memset(s->square, 0, (size_t)D * sizeof *s->square);
     memset(s->ymean, 0, (size_t)k * sizeof *s->ymean);
     memset(s->yvariance, 0, (size_t)k * sizeof *s->yvariance);
     for (int64_t i = 0; i < s->n; i++) {
@@ -108,17 +163,13 @@ static krein_status look(krein_pcg *s, int64_t sample, const int64_t *index, flo
         }
     }
     if (!(s->weight > 0)) return krein__fail(s->ctx, KREIN_EDATA, "all row weights are zero");
-    TRY(krein__pcg_sums(&s->rows, s->basis != NULL, s->mean, s->square, sample, index, z));
-    s->noise = krein__pcg_noise(&s->rows);
     for (int64_t c = 0; c < k; c++) {
         s->ymean[c] /= s->weight;
         s->yvariance[c] = fmax(s->yvariance[c] / s->weight - s->ymean[c] * s->ymean[c], 0);
     }
-    for (int64_t j = 0; j < D; j++) {
-        s->mean[j] /= s->weight;
-        square += s->square[j] / s->weight - s->mean[j] * s->mean[j];
-    }
-    s->mean_square = s->basis ? s->factor.trace : fmax(square, 0);
+    TRY(s->basis && sample == 0 ? look_together(s) : look_at(s, sample, index, z));
+    s->noise = krein__pcg_noise(&s->rows);
+    if (s->basis) s->mean_square = s->factor.trace;
 done:
     return st;
 }
@@ -230,29 +281,33 @@ krein_status krein__pcg_create(const krein_pcg_rows *rows, const krein_pcg_optio
     s->k = rows->k;
     s->most = m;
     NEW(s->mean, D);
-    NEW(s->square, D);
     NEW(s->ymean, s->k);
     NEW(s->yvariance, s->k);
     s->seed = o->seed;
     s->basis = o->basis;
     s->beside = -1;
+    int64_t wide = s->basis ? 2 * m : m; /* of a last step, and at least k + 1 */
+    TRY(krein__passes_begin(rows->features, wide, &s->passes));
     if (s->basis) {
-        NEW(s->raw, m * D);
+        NEW(s->raw, wide * D);
+        NEW(s->variance, D);
+        NEW(s->first, s->k * D);
+        krein__basis_variance(s->basis, s->variance);
         TRY(look(s, 0, NULL, NULL));
         TRY(factor(s, o->lambda, o->lambda));
         s->mean_square = s->factor.trace;
     } else {
         TRY(make_sketch(s, o->sample, o->cholesky));
     }
-    TRY(krein__passes_begin(rows->features, m, &s->passes));
-    NEW(s->column, m);
+    NEW(s->column, wide);
     NEW(s->round, m);
     NEW(s->r, m * D);
-    NEW(s->p, m * D);
-    NEW(s->q, m * D);
+    NEW(s->p, wide * D);
+    NEW(s->q, wide * D);
     NEW(s->z, m * D);
     NEW(s->work, m * s->sketch.rank);
-    NEW(s->sum, m);
+    NEW(s->sum, wide);
+    if (s->factor.s) NEW(s->narrow, m * D);
     NEW(s->lambda, m);
     NEW(s->progress, m);
     *out = s;
@@ -264,9 +319,9 @@ done:
 
 void krein__pcg_destroy(krein_pcg *s) {
     if (!s) return;
-    void *all[] = {s->mean,  s->square, s->ymean, s->yvariance, s->column,
-                   s->round, s->r,      s->p,     s->q,         s->z,
-                   s->work,  s->sum,    s->raw,   s->progress,  s->lambda};
+    void *all[] = {s->mean, s->variance, s->ymean,  s->yvariance, s->column, s->round,
+                   s->r,    s->p,        s->q,      s->z,         s->work,   s->sum,
+                   s->raw,  s->progress, s->lambda, s->first,     s->narrow};
     krein__sketch_clear(&s->sketch);
     krein__factor_clear(&s->factor);
     krein__passes_end(&s->passes);
@@ -291,11 +346,13 @@ double krein__pcg_bytes(int64_t n, int64_t D, int64_t k, int64_t rows, int threa
     int64_t sample = krein__min(o->sample, n);
     double m = (double)o->columns, d = (double)D;
     double look = rounded ? 4 * d * ((double)rows / KREIN_SLICE + 1) + 12 * (double)rows : 0;
-    double rest = krein__passes_bytes(D, o->columns, rows, rounded ? threads : 0) + look +
-                  32 * m * d + 8 * m * ((double)sample + 48);
+    double rest =
+        krein__passes_bytes(D, (basis ? 2 : 1) * o->columns, rows, rounded ? threads : 0) + look +
+        (basis ? 60 : 36) * m * d + 8 * m * ((double)sample + 64);
     if (basis) /* a sample of D rows and a factor in single precision, or what iterates */
-        return 16 * d + 16 * (double)k + krein__factor_bytes(D, threads) + rest + 8 * m * d +
-               (8 * d + 8) * d + 8192;
+        return 32 * d + 16 * (double)k + krein__factor_bytes(D, threads) + rest + 8 * m * d +
+               krein__passes_strip_bytes(D, 2 * o->columns, threads) + 32 * (double)k * d +
+               4 * ((double)rows / KREIN_SLICE + 4) * d + (8 * d + 8) * d + 8192;
     if (o->cholesky)
         return 16 * d + 16 * (double)k + krein__factor_bytes(D, threads) + 8192 +
                fmax(rest, (4 * d + 8) * (double)sample);
@@ -307,30 +364,14 @@ double krein__pcg_bytes(int64_t n, int64_t D, int64_t k, int64_t rows, int threa
 
 typedef struct sweep {
     const krein_pcg *s;
-    int64_t columns;
-    double *score; /* held rows x all, or NULL */
-    int64_t all;   /* columns of the score */
+    int64_t columns, products; /* the first of them are products, the others residuals of y */
+    double *score;             /* held rows x all, or NULL */
+    int64_t all;               /* columns of the score */
 } sweep;
 
-/* w_i (z_i - m)'p of each column */
-static void product_residuals(const void *state, int64_t first, int64_t n, float *score,
-                              double *wide, double *tail) {
-    const sweep *w = state;
-    int64_t m = w->columns;
-    (void)wide;
-    for (int64_t i = 0; i < n; i++) {
-        double weight = krein__pcg_weight(&w->s->rows, first + i);
-        for (int64_t c = 0; c < m; c++) {
-            double r = weight * ((double)score[i * m + c] - w->s->column[c].shift);
-            score[i * m + c] = (float)r;
-            tail[c] += r;
-        }
-    }
-}
-
-/* w_i (y_i - f_i); held rows leave their f_i */
-static void target_residuals(const void *state, int64_t first, int64_t n, float *score,
-                             double *wide, double *tail) {
+/* w_i (z_i - m)'p, or w_i (y_i - f_i), where held rows leave their f_i */
+static void residuals(const void *state, int64_t first, int64_t n, float *score, double *wide,
+                      double *tail) {
     const sweep *w = state;
     const krein_pcg *s = w->s;
     int64_t m = w->columns;
@@ -340,9 +381,12 @@ static void target_residuals(const void *state, int64_t first, int64_t n, float 
         int64_t held = s->rows.held ? s->rows.held[first + i] : -1;
         for (int64_t c = 0; c < m; c++) {
             const column *a = s->column + c;
-            double f = (double)score[i * m + c] - a->shift + s->ymean[a->output];
-            double r = weight * (s->rows.y[(first + i) * s->k + a->output] - f);
-            if (held >= 0 && w->score) w->score[held * w->all + a->at] = f;
+            double f = (double)score[i * m + c] - a->shift, r = weight * f;
+            if (c >= w->products) {
+                f += s->ymean[a->output];
+                r = weight * (s->rows.y[(first + i) * s->k + a->output] - f);
+                if (held >= 0 && w->score) w->score[held * w->all + a->at] = f;
+            }
             score[i * m + c] = (float)r;
             tail[c] += r;
         }
@@ -350,8 +394,7 @@ static void target_residuals(const void *state, int64_t first, int64_t n, float 
 }
 
 /* out (columns x D) = sum of residuals times z - m, over W. */
-static krein_status run(krein_pcg *s, krein_residuals *residuals, sweep *w, const double *v,
-                        double *out) {
+static krein_status run(krein_pcg *s, sweep *w, const double *v, double *out) {
     int64_t D = s->D, m = w->columns;
     if (s->basis) {
         memcpy(s->raw, v, (size_t)(m * D) * sizeof *v);
@@ -376,7 +419,7 @@ static void precondition(krein_pcg *s, int64_t m) {
     int64_t D = s->D;
     for (int64_t c = 0; c < m; c++) s->lambda[c] = s->column[c].lambda;
     if (s->factor.s)
-        krein__factor_apply(&s->factor, m, s->r, s->z);
+        krein__factor_apply(&s->factor, m, s->r, s->z, s->narrow);
     else
         krein__sketch_apply(&s->sketch, m, s->lambda, s->r, s->z, s->work);
     for (int64_t c = 0; c < m; c++) s->sum[c] = krein__ddot(D, s->r + c * D, s->z + c * D);
@@ -392,9 +435,8 @@ static void set_rounding(krein_pcg *s, int64_t m) {
     double size = 0;
     if (s->basis) {
         for (int64_t j = 0; j < s->D; j++) {
-            double variance = fmax(s->square[j] / s->weight - s->mean[j] * s->mean[j], 0);
             bool minus = krein__rng_bits(g, (uint64_t)j, 0) & 1;
-            s->r[j] = (minus ? -ROUNDOFF : ROUNDOFF) * sqrt(variance / (double)s->n);
+            s->r[j] = (minus ? -ROUNDOFF : ROUNDOFF) * sqrt(s->variance[j] / (double)s->n);
         }
         krein__basis_from_raw(s->basis, 1, s->r);
         precondition(s, 1);
@@ -415,8 +457,8 @@ static void drop(krein_pcg *s, int64_t c, int64_t m) {
     s->sum[c] = s->sum[last];
 }
 
-/* One step of column c along p, with q = Gc p / W. */
-static void step(krein_pcg *s, int64_t c, double *w) {
+/* One step of column c along p, with q = Gc p / W: its length. */
+static double step(krein_pcg *s, int64_t c, double *w) {
     int64_t D = s->D;
     column *a = s->column + c;
     double *p = s->p + c * D, *q = s->q + c * D, *r = s->r + c * D, *x = w + a->at * D;
@@ -428,27 +470,65 @@ static void step(krein_pcg *s, int64_t c, double *w) {
     }
     s->progress[a->at].moved += alpha * sqrt(krein__ddot(D, p, p));
     if (!(curve > 0)) a->target = INFINITY; /* rounding has the say: the next round */
+    return alpha;
 }
 
 static bool late(const krein_pcg_limits *o, const krein_pcg_result *out) {
     return out->iterations >= o->iterations || krein__late(o->deadline);
 }
 
-/* Steps of m columns until each has met its target. */
-static krein_status iterate(krein_pcg *s, int64_t m, double *w, const krein_pcg_limits *o,
-                            krein_pcg_result *out) {
+/* Whether all of m columns will have met their targets after a step that brings as much as the
+ * last one. */
+static bool nearly_done(const krein_pcg *s, int64_t m) {
+    bool all = true;
+    for (int64_t c = 0; c < m; c++) {
+        const column *a = s->column + c;
+        all = all && a->rz * (a->rz / a->last) <= a->target;
+    }
+    return all;
+}
+
+/* A step of all m columns whose pass also finds the residuals of w before it, so that the round
+ * that follows knows its own without one. */
+static krein_status last_step(krein_pcg *s, int64_t m, double *w) {
     krein_status st = KREIN_OK;
     int64_t D = s->D;
+    sweep sw = {.s = s, .columns = 2 * m, .products = m};
+    for (int64_t c = 0; c < m; c++) {
+        s->column[m + c] = s->column[c];
+        memcpy(s->p + (m + c) * D, w + s->column[c].at * D, (size_t)D * sizeof *w);
+    }
+    TRY(run(s, &sw, s->p, s->q));
+    for (int64_t c = 0; c < m; c++) {
+        const double *x = s->p + (m + c) * D, *found = s->q + (m + c) * D;
+        for (int64_t j = 0; j < D; j++) s->r[c * D + j] = found[j] - s->column[c].lambda * x[j];
+        double alpha = step(s, c, w);
+        s->progress[s->column[c].at].shift = (s->sum[m + c] - alpha * s->sum[c]) / s->weight;
+    }
+    precondition(s, m);
+    s->known = true;
+done:
+    return st;
+}
+
+/* Steps of m columns until each has met its target. known: the last one may be of that kind. */
+static krein_status iterate(krein_pcg *s, int64_t m, bool known, double *w,
+                            const krein_pcg_limits *o, krein_pcg_result *out) {
+    krein_status st = KREIN_OK;
+    int64_t D = s->D, all = m;
     memcpy(s->p, s->z, (size_t)(m * D) * sizeof *s->p);
+    for (int64_t c = 0; c < m; c++) s->column[c].last = s->column[c].rz;
     while (m > 0 && !late(o, out)) {
-        sweep sw = {.s = s, .columns = m};
-        TRY(run(s, product_residuals, &sw, s->p, s->q));
+        sweep sw = {.s = s, .columns = m, .products = m};
         out->iterations++;
+        if (known && m == all && nearly_done(s, m)) return last_step(s, m, w);
+        TRY(run(s, &sw, s->p, s->q));
         for (int64_t c = 0; c < m; c++) step(s, c, w);
         precondition(s, m);
         for (int64_t c = m - 1; c >= 0; c--) {
             column *a = s->column + c;
             double *p = s->p + c * D, *z = s->z + c * D, beta = s->sum[c] / a->rz;
+            a->last = a->rz;
             a->rz = s->sum[c];
             for (int64_t j = 0; j < D; j++) p[j] = z[j] + beta * p[j];
             bool lost = !(a->rz <= 1e4 * a->before); /* to rounding: the next round */
@@ -469,22 +549,44 @@ static void shift_scores(const krein_pcg *s, const sweep *sw, int64_t at, double
     }
 }
 
-/* Residuals and P^-1 times them of the *m columns, at w. Those that are done drop out. */
-static krein_status begin_round(krein_pcg *s, int64_t *m, const double *w, sweep *sw,
-                                const krein_pcg_limits *o, krein_pcg_result *out) {
+/* The residuals of m columns whose weights are zero are known. */
+static void begin_at_zero(krein_pcg *s, int64_t m) {
+    int64_t D = s->D;
+    for (int64_t c = 0; c < m; c++) {
+        memcpy(s->r + c * D, s->first + s->column[c].output * D, (size_t)D * sizeof *s->r);
+        s->sum[c] = 0;
+    }
+    krein__basis_from_raw(s->basis, m, s->r);
+}
+
+/* Residuals and P^-1 times them of m columns, at w. */
+static krein_status find_residuals(krein_pcg *s, int64_t m, const double *w, sweep *sw) {
     krein_status st = KREIN_OK;
     int64_t D = s->D;
-    sw->columns = *m;
-    for (int64_t c = 0; c < *m; c++)
+    sw->columns = m;
+    for (int64_t c = 0; c < m; c++)
         memcpy(s->p + c * D, w + s->column[c].at * D, (size_t)D * sizeof *w);
-    TRY(run(s, target_residuals, sw, s->p, s->r));
-    for (int64_t c = 0; c < *m; c++) {
+    if (m > 0 && s->basis && !sw->score && s->progress[s->column[0].at].first < 0)
+        begin_at_zero(s, m);
+    else
+        TRY(run(s, sw, s->p, s->r));
+    for (int64_t c = 0; c < m; c++) {
         double shift = s->sum[c] / s->weight;
         s->progress[s->column[c].at].shift = shift;
         if (sw->score && s->rows.features->rounded) shift_scores(s, sw, s->column[c].at, shift);
         for (int64_t j = 0; j < D; j++) s->r[c * D + j] -= s->column[c].lambda * s->p[c * D + j];
     }
-    precondition(s, *m);
+    precondition(s, m);
+done:
+    return st;
+}
+
+/* The start of a round for *m columns. Those that are done drop out. */
+static krein_status begin_round(krein_pcg *s, int64_t *m, const double *w, sweep *sw,
+                                const krein_pcg_limits *o, krein_pcg_result *out) {
+    krein_status st = KREIN_OK;
+    if (!s->known) TRY(find_residuals(s, *m, w, sw));
+    s->known = false;
     for (int64_t c = *m - 1; c >= 0; c--) {
         column *a = s->column + c;
         progress *e = s->progress + a->at;
@@ -561,7 +663,8 @@ static krein_status rounds(krein_pcg *s, task *t, digits which) {
         TRY(begin_round(s, &left, t->w, &t->sweep, t->limits, t->result));
         krein__features_exact(features, which == EXACT);
         memcpy(s->round, s->column, (size_t)left * sizeof *s->round);
-        TRY(iterate(s, left, t->w, t->limits, t->result));
+        bool known = s->basis && !t->sweep.score && !features->rounded;
+        TRY(iterate(s, left, known, t->w, t->limits, t->result));
         memcpy(s->column, s->round, (size_t)left * sizeof *s->round);
         if (late(t->limits, t->result)) continue; /* the next round says how far they are */
         t->coarse = which == ROUNDED && noise_of(s, t) > t->limits->tol;
@@ -583,6 +686,7 @@ krein_status krein__pcg_solve(krein_pcg *s, int64_t lambdas, const double *lambd
     double low = INFINITY, high = 0;
     task t = {all, lambda, w, {.s = s, .score = score, .all = all}, o, out, false};
     *out = (krein_pcg_result){0};
+    s->known = false;
     for (int64_t l = 0; l < lambdas; l++) {
         low = fmin(low, lambda[l]);
         high = fmax(high, lambda[l]);

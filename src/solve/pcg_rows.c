@@ -33,7 +33,7 @@ typedef struct codes {
     double *square; /* of each row */
 } codes;
 
-/* Of a block of a rounded table; squares together. */
+/* Of a block of a rounded table; the squares of all features together. */
 static void add_codes(const krein_pcg_rows *rows, int64_t first, int64_t n, const codes *c,
                       double *sum, double *square) {
     int64_t D = rows->features->D, slices = (n + KREIN_SLICE - 1) / KREIN_SLICE;
@@ -51,18 +51,22 @@ static void add_codes(const krein_pcg_rows *rows, int64_t first, int64_t n, cons
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int64_t j = 0; j < D; j++)
         for (int64_t t = 0; t < slices; t++) sum[j] += (double)c->part[t * D + j];
-    for (int64_t i = 0; i < n; i++) square[0] += krein__pcg_weight(rows, first + i) * c->square[i];
+    for (int64_t i = 0; i < n; i++) *square += krein__pcg_weight(rows, first + i) * c->square[i];
 }
 
-krein_status krein__pcg_sums(const krein_pcg_rows *rows, bool each, double *sum, double *square,
+krein_status krein__pcg_sums(const krein_pcg_rows *rows, double *sum, double *square,
                              int64_t sample, const int64_t *index, float *z) {
     krein_features *t = rows->features;
     krein_ctx *ctx = t->ctx;
     krein_status st = KREIN_OK;
-    bool rounded = t->rounded && !t->exact && !each;
+    bool rounded = t->rounded && !t->exact;
     int64_t D = t->D, at = 0, n;
     const float *block = NULL;
     codes c = {0};
+    double *each = NULL; /* D: squares of one feature */
+    memset(sum, 0, (size_t)D * sizeof *sum);
+    *square = 0;
+    ZNEW(each, D);
     if (rounded) {
         NEW(c.part, (t->rows + KREIN_SLICE - 1) / KREIN_SLICE * D);
         NEW(c.weight, t->rows);
@@ -75,7 +79,7 @@ krein_status krein__pcg_sums(const krein_pcg_rows *rows, bool each, double *sum,
             add_codes(rows, first, n, &c, sum, square);
         } else {
             TRY(krein__features_block(t, b, &block, &n));
-            add_block(rows, first, n, block, sum, square);
+            add_block(rows, first, n, block, sum, each);
         }
         for (; at < sample && index[at] < first + n; at++) {
             int64_t i = index[at] - first;
@@ -86,7 +90,9 @@ krein_status krein__pcg_sums(const krein_pcg_rows *rows, bool each, double *sum,
         }
         TRY(krein__poll(ctx));
     }
+    for (int64_t j = 0; j < D; j++) *square += each[j];
 done:
+    krein__free(ctx, each);
     krein__free(ctx, c.part);
     krein__free(ctx, c.weight);
     krein__free(ctx, c.square);

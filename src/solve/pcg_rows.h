@@ -10,10 +10,9 @@ static inline double krein__pcg_weight(const krein_pcg_rows *rows, int64_t i) {
     return rows->weight ? rows->weight[i] : 1;
 }
 
-/* sum (D) += sum_i w_i z_i, and square (D) the same of squares; each false: of a rounded table the
- * squares of all features may be together in square[0]. A sample of the rows (ascending `index`)
- * goes to z. */
-krein_status krein__pcg_sums(const krein_pcg_rows *rows, bool each, double *sum, double *square,
+/* sum (D) = sum_i w_i z_i, and *square = sum_i w_i |z_i|^2. A sample of the rows (ascending
+ * `index`) goes to z. */
+krein_status krein__pcg_sums(const krein_pcg_rows *rows, double *sum, double *square,
                              int64_t sample, const int64_t *index, float *z);
 /* The deviation of a rounded table's errors, weighted; after the sums. 0 of other tables. */
 double krein__pcg_noise(const krein_pcg_rows *rows);

@@ -25,8 +25,8 @@
  * is so small that the noise in z, noise^2 / jitter, would not be. Steps are powers of ten, so that
  * lambdas share a factor.
  *
- * S and U, K and T share a square each: 16 n^2 bytes for both, and 4 n^2 while S or U is made. n^3
- * / 3 flops a factor and as many for S; T is in double, S and U are made in single precision. */
+ * K and T, in double, and S and U, in float32, share a square each: 12 n^2 bytes for both, and 8
+ * n^2 more while rows are added to S. n^3 / 3 flops a factor and as many for S. */
 #include "solve/precondition.h"
 
 #include "num/blas.h"
@@ -39,29 +39,39 @@
 enum { TILE = 256, COPY = 64 };
 
 /* The upper triangle of a becomes what stands below the diagonal; the diagonal is d + more. */
-static void restore(krein_ctx *ctx, int64_t n, double *a, const double *d, double more) {
-    int64_t tiles = (n + COPY - 1) / COPY;
-#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 1)
-    for (int64_t q = 0; q < tiles * tiles; q++) {
-        int64_t i0 = q / tiles * COPY, j0 = q % tiles * COPY;
-        if (i0 > j0) continue;
-        for (int64_t i = i0; i < krein__min(i0 + COPY, n); i++)
-            for (int64_t j = krein__max(j0, i + 1); j < krein__min(j0 + COPY, n); j++)
-                a[i * n + j] = a[j * n + i];
+#define RESTORE(NAME, TO, FROM)                                                                    \
+    static void NAME(krein_ctx *ctx, int64_t n, const FROM *from, const double *d, double more,    \
+                     TO *a) {                                                                      \
+        int64_t tiles = (n + COPY - 1) / COPY;                                                     \
+        _Pragma(                                                                                   \
+            "omp parallel for num_threads(ctx->threads) schedule(dynamic, 1)") for (int64_t q = 0; \
+                                                                                    q <            \
+                                                                                    tiles * tiles; \
+                                                                                    q++) {         \
+            int64_t i0 = q / tiles * COPY, j0 = q % tiles * COPY;                                  \
+            if (i0 > j0) continue;                                                                 \
+            for (int64_t i = i0; i < krein__min(i0 + COPY, n); i++)                                \
+                for (int64_t j = krein__max(j0, i + 1); j < krein__min(j0 + COPY, n); j++)         \
+                    a[i * n + j] = (TO)from[j * n + i];                                            \
+        }                                                                                          \
+        for (int64_t i = 0; i < n; i++) a[i * n + i] = (TO)(d[i] + more);                          \
     }
-    for (int64_t i = 0; i < n; i++) a[i * n + i] = d[i] + more;
-}
+RESTORE(restore, double, double)
+RESTORE(restore32, float, float)
+RESTORE(widen, double, float)
 
-/* The upper triangle to the lower one. */
-static void lower(krein_ctx *ctx, int64_t n, double *a) {
+/* The upper triangle of a, times scale, below the diagonal of s, and its diagonal to d. */
+static void lower(krein_ctx *ctx, int64_t n, const double *a, double scale, float *s, double *d) {
     int64_t tiles = (n + COPY - 1) / COPY;
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 1)
     for (int64_t q = 0; q < tiles * tiles; q++) {
         int64_t i0 = q / tiles * COPY, j0 = q % tiles * COPY;
         if (i0 < j0) continue;
         for (int64_t i = i0; i < krein__min(i0 + COPY, n); i++)
-            for (int64_t j = j0; j < krein__min(j0 + COPY, i); j++) a[i * n + j] = a[j * n + i];
+            for (int64_t j = j0; j < krein__min(j0 + COPY, i); j++)
+                s[i * n + j] = (float)(scale * a[j * n + i]);
     }
+    for (int64_t i = 0; i < n; i++) d[i] = scale * a[i * n + i];
 }
 
 /* ---- coordinates -------------------------------------------------------- */
@@ -102,7 +112,7 @@ krein_status krein__basis_factor(krein_basis *b, double lambda, bool *changed) {
     *changed = b->jitter < 0 || jitter != b->jitter;
     if (!*changed) return KREIN_OK;
     for (;; jitter *= 10) {
-        restore(ctx, b->n, b->k, b->diagonal, jitter);
+        restore(ctx, b->n, b->k, b->diagonal, jitter, b->k);
         krein_status st = krein__cholesky(ctx, b->n, b->k, b->n, NULL);
         b->jitter = st == KREIN_OK ? jitter : -1;
         if (st != KREIN_ENUMERIC || jitter > 1e-3 * b->size) return st;
@@ -110,6 +120,20 @@ krein_status krein__basis_factor(krein_basis *b, double lambda, bool *changed) {
                    "nystrom: the landmarks' kernel matrix is not positive with %.1e on its "
                    "diagonal; trying %.1e",
                    jitter, jitter * 10);
+    }
+}
+
+void krein__basis_variance(const krein_basis *b, double *out) {
+    enum { SOME = 256 };
+    int64_t n = b->n, some = krein__min(n, SOME);
+    for (int64_t j = 0; j < n; j++) {
+        double sum = 0, square = 0;
+        for (int64_t i = n - some; i < n; i++) {
+            double v = i == j ? b->diagonal[j] : b->k[krein__max(i, j) * n + krein__min(i, j)];
+            sum += v;
+            square += v * v;
+        }
+        out[j] = fmax(square - sum * sum / (double)some, 0) / (double)some;
     }
 }
 
@@ -136,33 +160,36 @@ done:
 
 static void end(krein_factor *f) {
     f->trace = 0;
-    for (int64_t i = 0; i < f->n; i++) {
-        f->diagonal[i] = f->s[i * f->n + i];
-        f->trace += f->diagonal[i];
-    }
+    for (int64_t i = 0; i < f->n; i++) f->trace += f->diagonal[i];
 }
 
-/* T in float32, zeros below the diagonal: an error of the preconditioner alone. Products of its
+/* T in float32, on and above the diagonal: an error of the preconditioner alone. Products of its
  * rows are off by 2^-24 of their lengths, which are those of kernel values: as a matrix that is
  * 2^-24 / sqrt(n), far below every lambda. */
 static void narrow(const krein_basis *b, float *t) {
     int64_t n = b->n;
-#pragma omp parallel for num_threads(b->ctx->threads) schedule(static)
-    for (int64_t i = 0; i < n; i++) {
-        memset(t + i * n, 0, (size_t)i * sizeof *t);
+#pragma omp parallel for num_threads(b->ctx->threads) schedule(dynamic, 64)
+    for (int64_t i = 0; i < n; i++)
         for (int64_t j = i; j < n; j++) t[i * n + j] = (float)b->k[i * n + j];
-    }
 }
 
-/* A tile of TT' / n - mean mean', rows from i and columns from j <= i. own: TILE^2. */
-static void product_tile(int64_t n, const float *t, const double *mean, int64_t i, int64_t j,
-                         float *own, double *s) {
-    int64_t ti = krein__min(TILE, n - i), tj = krein__min(TILE, n - j);
-    krein__sgemm(false, true, ti, tj, n - i, 1 / (float)n, t + i * n + i, n, t + j * n + i, n, 0,
-                 own, tj);
+/* A tile of TT' / n - mean mean', rows from i and columns from j <= i, from T above the diagonal of
+ * s to below it. own: 2 TILE^2. */
+static void product_tile(krein_factor *f, const double *mean, int64_t i, int64_t j, float *own) {
+    int64_t n = f->n, ti = krein__min(TILE, n - i), tj = krein__min(TILE, n - j);
+    float *s = f->s, *corner = own + TILE * TILE, by = 1 / (float)n;
+    /* T's tile on the diagonal, with zeros where S stands. */
     for (int64_t a = 0; a < ti; a++)
-        for (int64_t c = 0; c < tj; c++)
-            s[(i + a) * n + j + c] = (double)own[a * tj + c] - mean[i + a] * mean[j + c];
+        for (int64_t c = 0; c < ti; c++) corner[a * ti + c] = c >= a ? s[(i + a) * n + i + c] : 0;
+    krein__sgemm(false, true, ti, tj, n - i - ti, by, s + i * n + i + ti, n, s + j * n + i + ti, n,
+                 0, own, tj);
+    krein__sgemm(false, true, ti, tj, ti, by, corner, ti, j < i ? s + j * n + i : corner,
+                 j < i ? n : ti, 1, own, tj);
+    for (int64_t a = 0; a < ti; a++)
+        for (int64_t c = 0; c < (j < i ? tj : a); c++)
+            s[(i + a) * n + j + c] = (float)((double)own[a * tj + c] - mean[i + a] * mean[j + c]);
+    for (int64_t a = 0; j == i && a < ti; a++)
+        f->diagonal[i + a] = (double)own[a * tj + a] - mean[i + a] * mean[i + a];
 }
 
 krein_status krein__factor_of_basis(const krein_basis *b, krein_factor *f) {
@@ -170,13 +197,12 @@ krein_status krein__factor_of_basis(const krein_basis *b, krein_factor *f) {
     krein_status st = KREIN_OK;
     int64_t n = b->n, tiles = (n + TILE - 1) / TILE;
     double *mean = NULL;
-    float *t = NULL, *own = NULL;
+    float *own = NULL;
     if (!f->s) TRY(begin(ctx, n, f));
     f->lambda = -1;
     ZNEW(mean, n);
-    NEW(t, n * n);
-    NEW(own, ctx->threads * TILE * TILE);
-    narrow(b, t);
+    NEW(own, ctx->threads * 2 * TILE * TILE);
+    narrow(b, f->s);
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = i; j < n; j++) mean[i] += b->k[i * n + j] / (double)n;
     krein_compute compute = krein__compute_begin();
@@ -187,21 +213,21 @@ krein_status krein__factor_of_basis(const krein_basis *b, krein_factor *f) {
 #pragma omp for schedule(dynamic, 1)
         for (int64_t q = 0; q < tiles * tiles; q++)
             if (q / tiles >= q % tiles)
-                product_tile(n, t, mean, q / tiles * TILE, q % tiles * TILE,
-                             own + omp_get_thread_num() * TILE * TILE, f->s);
+                product_tile(f, mean, q / tiles * TILE, q % tiles * TILE,
+                             own + omp_get_thread_num() * 2 * TILE * TILE);
         krein__worker_end(compute);
     }
     krein__compute_end(compute);
     end(f);
 done:
     krein__free(ctx, mean);
-    krein__free(ctx, t);
     krein__free(ctx, own);
     return st;
 }
 
-/* The upper triangle of S += Z'Z in float32 products, then times scale, and the lower one. */
-static krein_status add_rows(krein_factor *f, int64_t rows, const float *z, double scale) {
+/* S = scale (a + Z'Z) in float32 products; a: n x n, its upper triangle, which is overwritten. */
+static krein_status add_rows(krein_factor *f, int64_t rows, const float *z, double scale,
+                             double *a) {
     enum { ROWS = 2048 };
     krein_ctx *ctx = f->ctx;
     krein_status st = KREIN_OK;
@@ -209,12 +235,10 @@ static krein_status add_rows(krein_factor *f, int64_t rows, const float *z, doub
     float *scratch = NULL;
     NEW(scratch, ctx->threads * krein__syrk_tile(n) * krein__syrk_tile(n));
     for (int64_t i = 0; i < rows; i += ROWS) {
-        krein__syrk_add(ctx, n, krein__min(ROWS, rows - i), z + i * n, n, f->s, n, scratch);
+        krein__syrk_add(ctx, n, krein__min(ROWS, rows - i), z + i * n, n, a, n, scratch);
         TRY(krein__poll(ctx));
     }
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t j = i; j < n; j++) f->s[i * n + j] *= scale;
-    lower(ctx, n, f->s);
+    lower(ctx, n, a, scale, f->s, f->diagonal);
     end(f);
 done:
     krein__free(ctx, scratch);
@@ -224,10 +248,12 @@ done:
 krein_status krein__factor_of_rows(krein_ctx *ctx, int64_t rows, int64_t n, const float *z,
                                    double weight, krein_factor *f) {
     krein_status st = KREIN_OK;
+    double *a = NULL;
     TRY(begin(ctx, n, f));
-    memset(f->s, 0, (size_t)(n * n) * sizeof *f->s);
-    TRY(add_rows(f, rows, z, 1 / weight));
+    ZNEW(a, n * n);
+    TRY(add_rows(f, rows, z, 1 / weight, a));
 done:
+    krein__free(ctx, a);
     return st;
 }
 
@@ -238,7 +264,7 @@ static krein_status to_basis(const krein_basis *b, int64_t rows, float *r) {
     krein_status st = KREIN_OK;
     int64_t n = b->n;
     float *t = NULL;
-    NEW(t, n * n);
+    ZNEW(t, n * n);
     narrow(b, t);
     krein_compute compute = krein__compute_begin();
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 1)
@@ -256,15 +282,18 @@ done:
 
 krein_status krein__factor_add_rows(krein_factor *f, const krein_basis *b, int64_t rows, float *r,
                                     double weight) {
+    krein_ctx *ctx = f->ctx;
     krein_status st = KREIN_OK;
     int64_t n = f->n;
-    double share = weight / (double)rows; /* of one of the points */
+    double share = weight / (double)rows, *a = NULL; /* of one of the points */
     TRY(to_basis(b, rows, r));
-    restore(f->ctx, n, f->s, f->diagonal, 0);
+    NEW(a, n * n);
+    widen(ctx, n, f->s, f->diagonal, 0, a);
     for (int64_t i = 0; i < n; i++)
-        for (int64_t j = i; j < n; j++) f->s[i * n + j] *= share * (double)n;
-    TRY(add_rows(f, rows, r, 1 / (weight + share * (double)n)));
+        for (int64_t j = i; j < n; j++) a[i * n + j] *= share * (double)n;
+    TRY(add_rows(f, rows, r, 1 / (weight + share * (double)n), a));
 done:
+    krein__free(ctx, a);
     return st;
 }
 
@@ -275,59 +304,60 @@ void krein__factor_clear(krein_factor *f) {
     memset(f, 0, sizeof *f);
 }
 
-/* In float32, which is enough for a preconditioner where S + lambda is positive to that: errors are
- * parts of 2^-24 of the diagonal, entry by entry. *made: it was. */
-static krein_status factor32(krein_factor *f, double lambda, bool *made) {
+/* Where S + lambda is not positive to single precision: the factor in double, of a lambda that is
+ * lifted above the rounding of S, in the preconditioner alone. */
+static krein_status factor_lifted(krein_factor *f, double lambda) {
     krein_ctx *ctx = f->ctx;
     krein_status st = KREIN_OK;
     int64_t n = f->n;
-    float *u = NULL;
-    *made = false;
+    double *u = NULL;
     NEW(u, n * n);
-    restore(ctx, n, f->s, f->diagonal, lambda);
-#pragma omp parallel for num_threads(ctx->threads) schedule(static)
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t j = i; j < n; j++) u[i * n + j] = (float)f->s[i * n + j];
-    st = krein__cholesky32(ctx, n, u, n, NULL);
-    if (st == KREIN_ENUMERIC) {
-        ctx->status = st = KREIN_OK;
-        ctx->message[0] = 0;
-        goto done;
+    for (double lift = lambda, least = 1e-15 * f->trace;; lift = fmax(100 * lift, least)) {
+        widen(ctx, n, f->s, f->diagonal, lift, u);
+        st = krein__cholesky(ctx, n, u, n, NULL);
+        if (st != KREIN_ENUMERIC || lift > f->trace) break;
     }
     TRY(st);
-#pragma omp parallel for num_threads(ctx->threads) schedule(static)
+#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 64)
     for (int64_t i = 0; i < n; i++)
-        for (int64_t j = i; j < n; j++) f->s[i * n + j] = (double)u[i * n + j];
-    *made = true;
+        for (int64_t j = i; j < n; j++) f->s[i * n + j] = (float)u[i * n + j];
 done:
     krein__free(ctx, u);
     return st;
 }
 
+/* Errors of single precision are parts of 2^-24 of the diagonal, entry by entry. */
 krein_status krein__factor_at(krein_factor *f, double lambda) {
-    krein_status st = KREIN_OK;
-    bool single = false;
+    krein_ctx *ctx = f->ctx;
     if (f->lambda == lambda) return KREIN_OK;
     f->lambda = -1;
-    if ((st = factor32(f, lambda, &single)) != KREIN_OK) return st;
-    if (single) {
-        f->lambda = lambda;
-        return KREIN_OK;
-    }
-    /* S is rounded: a lambda below that is lifted, in the preconditioner alone. */
-    for (double lift = lambda, least = 1e-15 * f->trace;; lift = fmax(100 * lift, least)) {
-        restore(f->ctx, f->n, f->s, f->diagonal, lift);
-        st = krein__cholesky(f->ctx, f->n, f->s, f->n, NULL);
-        if (st != KREIN_ENUMERIC || lift > f->trace) break;
+    restore32(ctx, f->n, f->s, f->diagonal, lambda, f->s);
+    krein_status st = krein__cholesky32(ctx, f->n, f->s, f->n, NULL);
+    if (st == KREIN_ENUMERIC) {
+        ctx->status = KREIN_OK;
+        ctx->message[0] = 0;
+        st = factor_lifted(f, lambda);
     }
     if (st == KREIN_OK) f->lambda = lambda;
     return st;
 }
 
-void krein__factor_apply(const krein_factor *f, int64_t m, const double *r, double *out) {
-    memcpy(out, r, (size_t)(m * f->n) * sizeof *r);
-    krein__triangle_solve(f->ctx, true, f->n, f->s, f->n, m, out, f->n);
-    krein__triangle_solve(f->ctx, false, f->n, f->s, f->n, m, out, f->n);
+void krein__factor_apply(const krein_factor *f, int64_t m, const double *r, double *out,
+                         float *scratch) {
+    int64_t n = f->n;
+    for (int64_t c = 0; c < m; c++) { /* of size one: nothing is lost below or above floats */
+        const double *from = r + c * n;
+        double most = 0;
+        for (int64_t j = 0; j < n; j++) most = fmax(most, fabs(from[j]));
+        out[c * n] = most > 0 ? most : 1;
+        for (int64_t j = 0; j < n; j++) scratch[c * n + j] = (float)(from[j] / out[c * n]);
+    }
+    krein__triangle_solve32(f->ctx, true, n, f->s, n, m, scratch, n);
+    krein__triangle_solve32(f->ctx, false, n, f->s, n, m, scratch, n);
+    for (int64_t c = 0; c < m; c++) {
+        double size = out[c * n];
+        for (int64_t j = 0; j < n; j++) out[c * n + j] = size * (double)scratch[c * n + j];
+    }
 }
 
 /* Some steps of the power method from the diagonal. */
@@ -344,9 +374,13 @@ krein_status krein__factor_top(const krein_factor *f, double *out) {
     for (int step = 0; step < STEPS; step++) {
         for (int64_t i = 0; i < n; i++) y[i] = f->diagonal[i] * x[i];
         for (int64_t i = 0; i < n; i++) {
-            const double *row = f->s + i * n;
-            y[i] += krein__ddot(i, row, x);
-            for (int64_t j = 0; j < i; j++) y[j] += row[j] * x[i];
+            const float *row = f->s + i * n;
+            double sum = 0;
+            for (int64_t j = 0; j < i; j++) {
+                sum += (double)row[j] * x[j];
+                y[j] += (double)row[j] * x[i];
+            }
+            y[i] += sum;
         }
         double xx = krein__ddot(n, x, x), yy = krein__ddot(n, y, y);
         if (!(xx > 0) || !(yy > 0)) break;

@@ -22,16 +22,18 @@ krein_status krein__basis_make(krein_ctx *ctx, int64_t n, double *K, double nois
 void krein__basis_clear(krein_basis *b);
 /* The factor for lambdas from this one on; *changed: it is another than before. */
 krein_status krein__basis_factor(krein_basis *b, double lambda, bool *changed);
+/* The variance of each point's kernel values, from those with some other points (n). */
+void krein__basis_variance(const krein_basis *b, double *out);
 /* a = T^-1 w and z = T^-T r of m vectors (rows, n each), in place. */
 void krein__basis_to_raw(const krein_basis *b, int64_t m, double *v);
 void krein__basis_from_raw(const krein_basis *b, int64_t m, double *v);
 double krein__basis_bytes(int64_t n);
 
-/* P = S + lambda I = U'U */
+/* P = S + lambda I = U'U, in single precision: errors of a preconditioner are made up for. */
 typedef struct krein_factor {
     krein_ctx *ctx;
     int64_t n;
-    double *s;        /* n x n: S below the diagonal, U on it and above */
+    float *s;         /* n x n: S below the diagonal, U on it and above */
     double *diagonal; /* n: of S */
     double lambda;    /* of U; < 0: there is none yet */
     double trace;     /* of S */
@@ -48,8 +50,9 @@ krein_status krein__factor_of_rows(krein_ctx *ctx, int64_t rows, int64_t n, cons
                                    double weight, krein_factor *out);
 void krein__factor_clear(krein_factor *f);
 krein_status krein__factor_at(krein_factor *f, double lambda);
-/* out = P^-1 r of m vectors (rows). */
-void krein__factor_apply(const krein_factor *f, int64_t m, const double *r, double *out);
+/* out = P^-1 r of m vectors (rows); scratch: m n. */
+void krein__factor_apply(const krein_factor *f, int64_t m, const double *r, double *out,
+                         float *scratch);
 /* The largest eigenvalue of S, not above it by more than its error. */
 krein_status krein__factor_top(const krein_factor *f, double *out);
 double krein__factor_bytes(int64_t n, int threads);
