@@ -1,6 +1,6 @@
 /* gram.c -- kernel values in tiles.
  *
- * <x, y> for a tile of rows is one matrix product; radial kernels take |x|^2 + |y|^2 - 2 <x, y>
+ * <x, y> for a tile of rows is a matrix product; radial kernels take |x|^2 + |y|^2 - 2 <x, y>
  * from it, row by row, while the tile is in cache. Others walk the rows. Expressions have the inner
  * products of a tile once for all of their base kernels (and the L1 distances, in float64, where
  * several want them), and are evaluated in pieces of a row: a sum of many kernels costs their
@@ -56,15 +56,18 @@ static double squared_length(const krein_rows *r, int64_t i) {
  * first-level cache. */
 enum { GROUP = 24, WIDE = 8 * KREIN_PANEL };
 
-/* n dense rows of width d (at most GROUP) as columns. */
+/* n dense rows of width d as columns, GROUP of them at a time. */
 static void turn(int64_t n, int64_t d, const float *x, int64_t ld, float *out) {
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; j < d; j++) out[j * n + i] = x[i * ld + j];
+    for (int64_t from = 0; from < n; from += GROUP) {
+        int64_t rows = krein__min(GROUP, n - from);
+        for (int64_t i = 0; i < rows; i++)
+            for (int64_t j = 0; j < d; j++) out[from * d + j * rows + i] = x[(from + i) * ld + j];
+    }
 }
 
-/* <x_i, y_j> of rows x that were turned, and m rows of y from j on. OpenBLAS packs y again for
- * every tile, and reached a fifth of this for 8 inputs, and three quarters for 54 (num/panels.c).
- * out has room for whole panels. */
+/* <x_i, y_j> of a group of rows x that were turned, and m rows of y from j on. OpenBLAS packs y
+ * again for every tile, and reached a fifth of this for 8 inputs, and three quarters for 54
+ * (num/panels.c). out has room for whole panels. */
 static void dots_panels(const krein_gram_rows *g, int64_t n, const float *turned, int64_t j,
                         int64_t m, float *out, int64_t ld) {
     int64_t d = g->y.d;
@@ -89,29 +92,28 @@ static void dots_dense32(const krein_gram_rows *g, int64_t n, const float *x, fl
     }
 }
 
-/* Values of one base kernel of inner products, less the offset. */
+/* Values of one base kernel of inner products, less the offset. scratch: x->n d. */
 static void leaf_panels(const krein_gram_rows *g, const krein_rows *x, const float *offset,
                         float *out, int64_t ld, float *scratch) {
     const krein_kernel *k = g->kernel;
     const double *p = krein__table_numbers(g->table, g->tables, k);
-    float v[GROUP * WIDE], xx[GROUP];
-    for (int64_t i = 0; i < x->n; i += GROUP) {
-        int64_t rows = krein__min(GROUP, x->n - i), m = g->y.n;
-        turn(rows, g->y.d, x->x + i * x->ld, x->ld, scratch);
-        for (int64_t r = 0; r < rows; r++) xx[r] = (float)squared_length(x, i + r);
-        for (int64_t j = 0; j < m; j += WIDE) {
-            int64_t wide = krein__min(WIDE, m - j);
-            dots_panels(g, rows, scratch, j, wide, v, WIDE);
+    int64_t m = g->y.n, d = g->y.d;
+    float v[GROUP * WIDE], xx[KREIN_TILE];
+    turn(x->n, d, x->x, x->ld, scratch);
+    for (int64_t i = 0; i < x->n; i++) xx[i] = (float)squared_length(x, i);
+    for (int64_t j = 0; j < m; j += WIDE) /* wide rows of y are read once for all groups */
+        for (int64_t i = 0; i < x->n; i += GROUP) {
+            int64_t rows = krein__min(GROUP, x->n - i), wide = krein__min(WIDE, m - j);
+            dots_panels(g, rows, scratch + i * d, j, wide, v, WIDE);
             for (int64_t r = 0; r < rows; r++) {
                 float *row = v + r * WIDE, *to = out + (i + r) * ld + j;
-                k->kernel->values32(p, wide, row, xx[r], g->yy32 + j);
+                k->kernel->values32(p, wide, row, xx[i + r], g->yy32 + j);
                 if (offset)
                     krein__vless32(wide, row, offset + j, to);
                 else
                     memcpy(to, row, (size_t)wide * sizeof *to);
             }
         }
-    }
 }
 
 /* x is padded to KREIN_TILE rows: BLAS may add up in another order at the end of a product. */
@@ -262,6 +264,11 @@ void krein__gram_end(krein_ctx *ctx, krein_gram_rows *g) {
     memset(g, 0, sizeof *g);
 }
 
+void krein__gram_unpack(krein_ctx *ctx, krein_gram_rows *g) {
+    krein__free(ctx, g->panels);
+    g->panels = NULL;
+}
+
 krein_status krein__gram_full(krein_ctx *ctx, const krein_kernel *kernel, const krein_rows *x,
                               const krein_rows *y, double *out) {
     krein_status st = KREIN_OK;
@@ -312,6 +319,10 @@ krein_status krein__gram_diagonal(krein_ctx *ctx, const krein_kernel *kernel, co
 double krein__gram_tile_bytes(const krein_kernel *k, int64_t m, int64_t d, double size) {
     double pieces = (double)(krein__gram_spares(k) + 1) * (double)krein__min(m, PIECE);
     return size * (KREIN_TILE * ((double)d + (double)m) + GROUP * (double)d + pieces);
+}
+
+double krein__gram_rows_bytes(int64_t m, int64_t d) {
+    return 4.0 * ((double)m + KREIN_PANEL) * (double)d + 4.0 * (double)m + 256;
 }
 
 double krein__gram_full_bytes(const krein_kernel *k, int64_t m, int64_t d, int threads) {

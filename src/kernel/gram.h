@@ -62,6 +62,10 @@ krein_status krein__gram_diagonal(krein_ctx *ctx, const krein_kernel *kernel, co
  * threads; tile: those of one thread's scratch for a tile of values of `size` bytes. */
 double krein__gram_full_bytes(const krein_kernel *k, int64_t m, int64_t d, int threads);
 double krein__gram_tile_bytes(const krein_kernel *k, int64_t m, int64_t d, double size);
+/* What krein_gram_rows holds of m dense rows of width d, in float32. */
+double krein__gram_rows_bytes(int64_t m, int64_t d);
+/* Gives back what inner products of dense rows take, where only krein__gram_values32 is used. */
+void krein__gram_unpack(krein_ctx *ctx, krein_gram_rows *g);
 /* Flops of one value, roughly. */
 double krein__gram_flops(const krein_kernel *k, int64_t d);
 

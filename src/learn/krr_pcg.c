@@ -9,8 +9,10 @@
  * is then not made) are solved as such: the penalty lambda a'Ka of their weights is the one of the
  * whitened features, of which none are lost to single precision (solve/precondition.c). Two
  * Cholesky factors of the landmarks' kernel matrix make a preconditioner that leaves ten to twenty
- * passes (rudi2017b). They are not rounded: their weights are large and cancel, and 16 bits took up
- * to a third more passes for predictions up to 13 times as far off (docs/results/solver.md).
+ * passes (rudi2017b). They are made a few rows at a time inside of a pass, and kept at the first
+ * visit, or made again where that is faster (solve/features.c). They are not rounded: their weights
+ * are large and cancel, so that several rounds would start from float32 values, each of which costs
+ * as much as reading 16 bits saves (docs/results/solver.md).
  *
  * Other features are preconditioned by a Cholesky factor of the covariance of TIMES D rows, where D
  * x D numbers fit, which leaves about ten passes; else by eigenvectors of fewer (solve/sketch.c).
@@ -33,6 +35,7 @@ enum {
     SAMPLE = 2048,   /* rows of the preconditioner of eigenvectors; fewer where memory is short */
     LEAST = 64,      /* but so many */
     LOO_ROWS = 8192, /* leave-one-out is exact up to so many rows */
+    CACHE = 1 << 22, /* bytes of landmarks that a few rows can be compared with at a time */
     COLUMNS = 16,    /* right sides at a time along the path */
     TOGETHER = 3,    /* lambdas that a Cholesky factor serves */
     STEPS = 2000
@@ -225,6 +228,7 @@ static krein_status source_begin(krein_job *job, const sizes *shape, source *s) 
     if (shape->values) { /* kept when they are visited first */
         s->features.open = open_block;
         s->features.strip = make_strip;
+        s->features.slices = !job->model->map->sparse && 4 * D * job->model->map->d > CACHE;
         s->features.missing = s->features.blocks;
     } else if (shape->kept) {
         TRY(krein__features_keep(&s->features));

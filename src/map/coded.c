@@ -101,7 +101,9 @@ static krein_status begin(krein_map *map, krein_coded *c) {
     TRY(krein__product_create(ctx, &c->codes, &plan, &c->product));
     TRY(decode(map, c, &rows));
     TRY(krein__landmarks_hold(map, &rows, false));
-    ((krein_landmarks *)map->state)->coded = c;
+    krein_landmarks *held = map->state;
+    krein__gram_unpack(ctx, &held->gram); /* inner products are those of codes */
+    held->coded = c;
     map->scratch = bytes_of(map, c) / 4 + 1;
     c = NULL;
 done:

@@ -125,7 +125,7 @@ void krein__landmarks_cost(const krein_map *map, int64_t m, krein_cost *out) {
     /* Sparse landmarks: their entries are not known yet; some thousand a row. */
     double d = (double)map->d, R = (double)m, row = map->sparse ? 8 * fmin(d, 1024) : 4 * d;
     int64_t width = map->sparse ? krein__min(map->d, 1024) : map->d;
-    out->bytes = (map->sparse ? 2 : 3) * R * row + 24 * R + 192 * d +
+    out->bytes = 2 * R * row + 24 * R + (map->sparse ? 0 : krein__gram_rows_bytes(m, map->d)) +
                  map->ctx->threads * (krein__gram_tile_bytes(map->kernel, m, width, 4) +
                                       4.0 * KREIN_TILE * R + 4 * d) +
                  3 * krein__tables_bytes(map->kernel, map->d) + 32768;

@@ -143,7 +143,7 @@ INLINE void expf_block(bool fast, const float *x, float *out) {
 }
 
 /* 2^t for t <= 0, with Q's coefficients times powers of ln 2: no product for the reduction. */
-INLINE float exp2_one(bool fast, float t) {
+INLINE float exp2_one(bool fast, float t) { /* t is compared, too: no compiler hides it in an fma */
     float z = t + 0x1.8p23f;
     float r = t - (z - 0x1.8p23f);
     float q = 0x1.414eb8p-13f;

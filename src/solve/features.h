@@ -25,9 +25,10 @@ typedef struct krein_features {
     int64_t code_at;      /* the block in `code`, -1: none */
     krein_status (*make)(void *state, int64_t block, float *out);
     /* Where rows can be made a few at a time, by any thread, else NULL: opens a block; makes n of
-     * its rows. */
+     * its rows. slices: many at a time, since what they are made from is larger than the caches. */
     krein_status (*open)(void *state, int64_t block);
     void (*strip)(void *state, int64_t first, int64_t n, float *out);
+    bool slices;
     void *state;
 } krein_features;
 

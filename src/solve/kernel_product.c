@@ -25,12 +25,13 @@ struct krein_kernel_product {
 
 static double again_bytes(const krein_kernel *kernel, int64_t n, int64_t d, int threads) {
     return threads * (krein__gram_tile_bytes(kernel, n, d, 4) + 4.0 * KREIN_TILE * (double)n +
-                      8.0 * KREIN_TILE * STRIP);
+                      8.0 * KREIN_TILE * STRIP) +
+           krein__gram_rows_bytes(n, d);
 }
 
 static double half_bytes(const krein_kernel *kernel, int64_t n, int64_t d, int64_t k, int threads) {
     return krein__half_bytes(n, false) + fmax(krein__half_make_bytes(kernel, n, d, threads),
-                                       8 * (double)krein__half_room(n, k, threads));
+                                              8 * (double)krein__half_room(n, k, threads));
 }
 
 double krein__kernel_product_bytes(const krein_kernel *kernel, int64_t n, int64_t d, int64_t k,

@@ -14,7 +14,8 @@
  *
  * Kernel values k at landmarks with the penalty lambda a'Ka are features z = T^-T k in the
  * coordinates w = T a of precondition.c. They are not made: a pass is over kernel values, with a =
- * T^-1 p before it and T^-T behind it.
+ * T^-1 p before it and T^-T behind it. There a pass is expensive: the mean and the gradient at 0
+ * take one together, and a step that is expected to be the last also finds the residual of its w.
  *
  * Passes are float32, vectors float64. The products' rounding is kept out of the solution by
  * rounds: the residual that a round starts from comes from the predictions,
@@ -76,18 +77,22 @@ struct krein_pcg {
     krein_factor factor; /* in its place; or none */
     krein_basis *basis;  /* or NULL */
     int64_t beside;      /* with a basis: rows in the factor beside its points */
+    bool stale;          /* these are not of the present rows */
     bool near;           /* krein__pcg_near */
     uint64_t seed;
-    double *raw; /* with a basis, most x D: what goes through the features */
     krein_passes passes;
-    column *column, *round; /* most: those that iterate; those of the round */
-    double *r, *p, *q, *z;  /* most x D; with a basis there is room for as many more */
-    double *work, *sum;     /* most x rank; most */
-    float *narrow;          /* with a factor, most x D */
-    double *lambda;         /* most: of the columns */
-    bool known;             /* r, and P^-1 times it, are those that the next round starts from */
-    progress *progress;     /* most: of the solutions */
-    double noise;           /* of rounded features: the deviation of their errors */
+    /* With a basis, twice as many columns as `most` in a last step: */
+    column *column;      /* those that iterate */
+    double *p, *q, *sum; /* columns x D, columns x D, columns */
+    double *raw;         /* columns x D: what goes through the features */
+    column *round;       /* most: those of the round */
+    double *r, *z;       /* most x D */
+    double *work;        /* most x rank */
+    float *narrow;       /* with a factor, most x D */
+    double *lambda;      /* most: of the columns */
+    bool known;          /* r, and P^-1 times it, are those that the next round starts from */
+    progress *progress;  /* most: of the solutions */
+    double noise;        /* of rounded features: the deviation of their errors */
 };
 
 /* ---- what is fitted ----------------------------------------------------- */
@@ -167,7 +172,7 @@ static krein_status look(krein_pcg *s, int64_t sample, const int64_t *index, flo
         s->ymean[c] /= s->weight;
         s->yvariance[c] = fmax(s->yvariance[c] / s->weight - s->ymean[c] * s->ymean[c], 0);
     }
-    TRY(s->basis && sample == 0 ? look_together(s) : look_at(s, sample, index, z));
+    TRY(s->basis ? look_together(s) : look_at(s, sample, index, z));
     s->noise = krein__pcg_noise(&s->rows);
     if (s->basis) s->mean_square = s->factor.trace;
 done:
@@ -176,6 +181,7 @@ done:
 
 krein_status krein__pcg_set_rows(krein_pcg *s, const krein_pcg_rows *rows) {
     s->rows = *rows;
+    s->stale = true;
     return look(s, 0, NULL, NULL);
 }
 
@@ -188,13 +194,19 @@ static krein_status take_sample(krein_pcg *s, int64_t sample, float **out, doubl
     krein_status st = KREIN_OK;
     int64_t D = s->D, *index = NULL;
     float *z = NULL;
+    double *spare = NULL, square;
     *out = NULL;
     *weight = 0;
     NEW(index, sample);
     NEW(z, sample * D);
     krein__rng_choose(krein__substream(s->seed, KREIN_STREAM_SAMPLE, KREIN_SAMPLE_PRECONDITION),
                       s->n, sample, index);
-    TRY(look(s, sample, index, z));
+    if (s->basis) { /* the mean is known */
+        NEW(spare, D);
+        TRY(krein__pcg_sums(&s->rows, spare, &square, sample, index, z));
+    } else {
+        TRY(look(s, sample, index, z));
+    }
     for (int64_t i = 0; i < sample; i++) {
         double w = krein__pcg_weight(&s->rows, index[i]);
         *weight += w;
@@ -205,6 +217,7 @@ static krein_status take_sample(krein_pcg *s, int64_t sample, float **out, doubl
     z = NULL;
 done:
     krein__free(ctx, index);
+    krein__free(ctx, spare);
     krein__free(ctx, z);
     return st;
 }
@@ -235,8 +248,9 @@ static krein_status factor(krein_pcg *s, double low, double high) {
     int64_t more = s->basis ? beside(s, low) : 0;
     if (s->basis && !(s->near && s->basis->jitter >= 0 && more <= s->beside)) {
         TRY(krein__basis_factor(s->basis, low, &changed));
-        if (changed || more != s->beside) {
+        if (changed || more != s->beside || (more > 0 && s->stale)) {
             s->beside = more;
+            s->stale = false;
             TRY(krein__factor_of_basis(s->basis, &s->factor));
             if (more > 0) TRY(take_sample(s, more, &z, &weight));
             if (more > 0 && weight > 0)
@@ -287,8 +301,8 @@ krein_status krein__pcg_create(const krein_pcg_rows *rows, const krein_pcg_optio
     s->basis = o->basis;
     s->beside = -1;
     int64_t wide = s->basis ? 2 * m : m; /* of a last step, and at least k + 1 */
-    TRY(krein__passes_begin(rows->features, wide, &s->passes));
     if (s->basis) {
+        TRY(krein__passes_begin(rows->features, wide, &s->passes));
         NEW(s->raw, wide * D);
         NEW(s->variance, D);
         NEW(s->first, s->k * D);
@@ -298,6 +312,7 @@ krein_status krein__pcg_create(const krein_pcg_rows *rows, const krein_pcg_optio
         s->mean_square = s->factor.trace;
     } else {
         TRY(make_sketch(s, o->sample, o->cholesky));
+        TRY(krein__passes_begin(rows->features, wide, &s->passes));
     }
     NEW(s->column, wide);
     NEW(s->round, m);
@@ -511,8 +526,8 @@ done:
     return st;
 }
 
-/* Steps of m columns until each has met its target. known: the last one may be of that kind. */
-static krein_status iterate(krein_pcg *s, int64_t m, bool known, double *w,
+/* Steps of m columns until each has met its target. look: the last one may be of that kind. */
+static krein_status iterate(krein_pcg *s, int64_t m, bool look, double *w,
                             const krein_pcg_limits *o, krein_pcg_result *out) {
     krein_status st = KREIN_OK;
     int64_t D = s->D, all = m;
@@ -521,7 +536,7 @@ static krein_status iterate(krein_pcg *s, int64_t m, bool known, double *w,
     while (m > 0 && !late(o, out)) {
         sweep sw = {.s = s, .columns = m, .products = m};
         out->iterations++;
-        if (known && m == all && nearly_done(s, m)) return last_step(s, m, w);
+        if (look && m == all && nearly_done(s, m)) return last_step(s, m, w);
         TRY(run(s, &sw, s->p, s->q));
         for (int64_t c = 0; c < m; c++) step(s, c, w);
         precondition(s, m);
@@ -591,10 +606,12 @@ static krein_status begin_round(krein_pcg *s, int64_t *m, const double *w, sweep
         column *a = s->column + c;
         progress *e = s->progress + a->at;
         a->rz = s->sum[c];
-        if (e->first < 0) e->first = a->rz;
+        bool lost = !(a->rz >= 0); /* P is not positive to single precision */
+        if (e->first < 0) e->first = lost ? 0 : a->rz;
         e->moved = 0;
-        double reached = e->first > 0 ? sqrt(a->rz / e->first) : 0;
-        bool good = reached <= o->tol || a->rz <= 4 * a->rounding, stuck = !(a->rz < a->before / 4);
+        double reached = lost ? 1 : e->first > 0 ? sqrt(a->rz / e->first) : 0;
+        bool good = !lost && (reached <= o->tol || a->rz <= 4 * a->rounding);
+        bool stuck = lost || !(a->rz < a->before / 4);
         if (good || stuck || late(o, out)) {
             out->residual = fmax(out->residual, reached);
             out->converged = out->converged && good;
@@ -663,8 +680,8 @@ static krein_status rounds(krein_pcg *s, task *t, digits which) {
         TRY(begin_round(s, &left, t->w, &t->sweep, t->limits, t->result));
         krein__features_exact(features, which == EXACT);
         memcpy(s->round, s->column, (size_t)left * sizeof *s->round);
-        bool known = s->basis && !t->sweep.score && !features->rounded;
-        TRY(iterate(s, left, known, t->w, t->limits, t->result));
+        bool look = s->basis && !t->sweep.score && !features->rounded;
+        TRY(iterate(s, left, look, t->w, t->limits, t->result));
         memcpy(s->column, s->round, (size_t)left * sizeof *s->round);
         if (late(t->limits, t->result)) continue; /* the next round says how far they are */
         t->coarse = which == ROUNDED && noise_of(s, t) > t->limits->tol;

@@ -128,7 +128,8 @@ void krein__basis_variance(const krein_basis *b, double *out) {
     int64_t n = b->n, some = krein__min(n, SOME);
     for (int64_t j = 0; j < n; j++) {
         double sum = 0, square = 0;
-        for (int64_t i = n - some; i < n; i++) {
+        for (int64_t q = 0; q < some; q++) {
+            int64_t i = q * n / some; /* points may be in an order */
             double v = i == j ? b->diagonal[j] : b->k[krein__max(i, j) * n + krein__min(i, j)];
             sum += v;
             square += v * v;
@@ -304,6 +305,19 @@ void krein__factor_clear(krein_factor *f) {
     memset(f, 0, sizeof *f);
 }
 
+/* Pivots of S + lambda I are lambda and more, but for rounding: whether those of U are. */
+#define PIVOTS(NAME, T)                                                                            \
+    static bool NAME(int64_t n, const T *u, double lambda) {                                       \
+        bool good = true;                                                                          \
+        for (int64_t i = 0; i < n; i++) {                                                          \
+            double v = (double)u[i * n + i];                                                       \
+            good = good && v * v >= lambda / 4;                                                    \
+        }                                                                                          \
+        return good;                                                                               \
+    }
+PIVOTS(pivots32, float)
+PIVOTS(pivots64, double)
+
 /* Where S + lambda is not positive to single precision: the factor in double, of a lambda that is
  * lifted above the rounding of S, in the preconditioner alone. */
 static krein_status factor_lifted(krein_factor *f, double lambda) {
@@ -315,7 +329,8 @@ static krein_status factor_lifted(krein_factor *f, double lambda) {
     for (double lift = lambda, least = 1e-15 * f->trace;; lift = fmax(100 * lift, least)) {
         widen(ctx, n, f->s, f->diagonal, lift, u);
         st = krein__cholesky(ctx, n, u, n, NULL);
-        if (st != KREIN_ENUMERIC || lift > f->trace) break;
+        bool good = st == KREIN_OK && pivots64(n, u, lift);
+        if (good || (st != KREIN_OK && st != KREIN_ENUMERIC) || lift > f->trace) break;
     }
     TRY(st);
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 64)
@@ -336,8 +351,9 @@ krein_status krein__factor_at(krein_factor *f, double lambda) {
     if (st == KREIN_ENUMERIC) {
         ctx->status = KREIN_OK;
         ctx->message[0] = 0;
-        st = factor_lifted(f, lambda);
     }
+    if (st == KREIN_ENUMERIC || (st == KREIN_OK && !pivots32(f->n, f->s, lambda)))
+        st = factor_lifted(f, lambda);
     if (st == KREIN_OK) f->lambda = lambda;
     return st;
 }
