@@ -10,6 +10,7 @@
 #include "base/rng.h"
 #include "map/map.h"
 #include "num/blas.h"
+#include "restart.h"
 #include "solve/pcg.h"
 #include "solve/ridge.h"
 
@@ -165,6 +166,7 @@ static void direct(krein_features *f, const double *y) {
 }
 
 int main(int argc, char **argv) {
+    restart(argv);
     krein_ctx_options o;
     int64_t n = 50000, D = 16384;
     bool beside = false;

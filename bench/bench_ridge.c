@@ -13,6 +13,7 @@
 #include "map/map.h"
 #include "model/model.h"
 #include "num/blas.h"
+#include "restart.h"
 #include "solve/ridge.h"
 
 #include <math.h>
@@ -201,6 +202,7 @@ static void say(void *user, krein_log_level level, const char *text) {
 }
 
 int main(int argc, char **argv) {
+    restart(argv);
     krein_ctx_options o;
     bool beside = false, limited = true;
     setvbuf(stdout, NULL, _IOLBF, 0);

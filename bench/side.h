@@ -2,13 +2,12 @@
 #ifndef KREIN_BENCH_SIDE_H
 #define KREIN_BENCH_SIDE_H
 
-#include "num/blas.h"
+#include "restart.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
-#include <unistd.h>
 
 static inline void fail(const char *what) {
     fprintf(stderr, "%s: %s\n", program_invocation_short_name, what);
@@ -34,14 +33,6 @@ static inline double cpu_seconds(void) {
     struct timespec t;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-/* OpenBLAS reads its environment when it is loaded: set it and start again, once. */
-static inline void restart(char **argv) {
-    const char *better = krein__blas_better_core();
-    if (!better || getenv("OPENBLAS_CORETYPE")) return;
-    setenv("OPENBLAS_CORETYPE", better, 1);
-    execv("/proc/self/exe", argv);
 }
 
 #endif

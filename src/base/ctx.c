@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
@@ -75,17 +74,11 @@ void krein_ctx_options_init_sized(krein_ctx_options *given, size_t size) {
     krein__options_give(given, size, options);
 }
 
-enum { HUGE_PAGE = 1 << 21 };
-
+/* Not in large pages: on a virtual machine with fresh memory these took up to twice as long to be
+ * cleared (docs/results/speed.md), and no program was faster with them. */
 static void *malloc_alloc(void *user, size_t bytes) {
     (void)user;
-    if (bytes < HUGE_PAGE * 2) return malloc(bytes);
-    /* Rows visited in random order miss the translation buffer less in large pages. */
-    void *p = aligned_alloc(HUGE_PAGE, (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE);
-#ifdef MADV_HUGEPAGE
-    if (p) madvise(p, bytes, MADV_HUGEPAGE);
-#endif
-    return p;
+    return malloc(bytes);
 }
 static void malloc_release(void *user, void *p) {
     (void)user;

@@ -27,7 +27,8 @@
  *
  * Of a rounded table (features.h) products and the first rounds have the numbers of 16 bits, whose
  * errors have a deviation e. Where they matter, e |w| > tol |b|_{P^-1}, a last round starts from
- * the residual of exact numbers, and ends by what its own steps leave of that. Where they hide more
+ * the residual of exact numbers. A round ends by what its own steps leave of its residual, without
+ * a pass to look at that, where float32 products find as many digits. Where the errors hide more
  * than a hundredth of the predictions, products have exact numbers, too.
  *
  * Ends where |r|_{P^-1} <= tol |b|_{P^-1}. Where P is near A that is the error in the norm of A,
@@ -207,11 +208,12 @@ static krein_status take_sample(krein_pcg *s, int64_t sample, float **out, doubl
     } else {
         TRY(look(s, sample, index, z));
     }
+    for (int64_t i = 0; i < sample; i++) *weight += krein__pcg_weight(&s->rows, index[i]);
+#pragma omp parallel for num_threads(ctx->threads) schedule(static)
     for (int64_t i = 0; i < sample; i++) {
-        double w = krein__pcg_weight(&s->rows, index[i]);
-        *weight += w;
+        double root = sqrt(krein__pcg_weight(&s->rows, index[i]));
         for (int64_t j = 0; j < D; j++)
-            z[i * D + j] = (float)(sqrt(w) * ((double)z[i * D + j] - s->mean[j]));
+            z[i * D + j] = (float)(root * ((double)z[i * D + j] - s->mean[j]));
     }
     *out = z;
     z = NULL;
@@ -686,7 +688,9 @@ static krein_status rounds(krein_pcg *s, task *t, digits which) {
         if (late(t->limits, t->result)) continue; /* the next round says how far they are */
         t->coarse = which == ROUNDED && noise_of(s, t) > t->limits->tol;
         if (t->coarse) break;
-        if (which == CORRECTED && !t->sweep.score) end_round(s, &left, t->limits, t->result);
+        bool enough = which == CORRECTED || (which == ROUNDED && t->limits->tol >= DIGITS);
+        if (features->rounded && enough && !t->sweep.score)
+            end_round(s, &left, t->limits, t->result);
     }
 done:
     return st;

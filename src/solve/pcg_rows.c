@@ -81,13 +81,17 @@ krein_status krein__pcg_sums(const krein_pcg_rows *rows, double *sum, double *sq
             TRY(krein__features_block(t, b, &block, &n));
             add_block(rows, first, n, block, sum, each);
         }
-        for (; at < sample && index[at] < first + n; at++) {
-            int64_t i = index[at] - first;
+        int64_t end = at;
+        while (end < sample && index[end] < first + n) end++;
+#pragma omp parallel for num_threads(ctx->threads) schedule(static)
+        for (int64_t r = at; r < end; r++) {
+            int64_t i = index[r] - first;
             if (rounded)
-                krein__rounded_rows(1, D, c.code + i * D, c.scale + i, z + at * D);
+                krein__rounded_rows(1, D, c.code + i * D, c.scale + i, z + r * D);
             else
-                memcpy(z + at * D, block + i * D, (size_t)D * sizeof *z);
+                memcpy(z + r * D, block + i * D, (size_t)D * sizeof *z);
         }
+        at = end;
         TRY(krein__poll(ctx));
     }
     for (int64_t j = 0; j < D; j++) *square += each[j];
