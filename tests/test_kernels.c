@@ -539,6 +539,34 @@ static void offsets(void) {
     free(x), free(y), free(offset), free(a), free(b), free(want);
 }
 
+/* Inner products of many inputs of one sign lose no more to rounding than those of few. */
+static void many_inputs(void) {
+    enum { D = 784, M = 70, N = 24 };
+    float *x = test_new(N * D, sizeof *x), *y = test_new(M * D, sizeof *y);
+    test_random_state = 2463534242;
+    for (int64_t i = 0; i < N * D; i++) x[i] = (float)(test_random() + .5);
+    for (int64_t i = 0; i < M * D; i++) y[i] = (float)(test_random() + .5);
+    krein_rows dx = krein__rows_dense(N, D, x, D), dy = krein__rows_dense(M, D, y, D);
+    krein_kernel *k = kernel_of("linear");
+    krein_gram_rows g;
+    CHECK(krein__gram_begin(ctx, k, dy, false, &g) == KREIN_OK);
+    float *scratch = test_new(g.scratch, sizeof *scratch), *a = test_new(KREIN_TILE * M, sizeof *a);
+    double error = 0;
+    krein__gram_tile32(&g, &dx, a, M, scratch);
+    for (int64_t i = 0; i < N; i++)
+        for (int64_t j = 0; j < M; j++) {
+            double want = 0;
+            for (int64_t c = 0; c < D; c++) want += (double)x[i * D + c] * (double)y[j * D + c];
+            error += pow((double)a[i * M + j] / want - 1, 2) / (N * M);
+        }
+    /* a chain of c terms: about 2^-24 sqrt(c / 9) */
+    CHECK_ELSE(sqrt(error) < ldexp(2.5, -24), "off by %g 2^-24\n", sqrt(error) * 0x1p24);
+    krein__gram_end(ctx, &g);
+    krein__kernel_destroy(ctx, k);
+    void *all[] = {x, y, scratch, a};
+    for (size_t q = 0; q < sizeof all / sizeof *all; q++) free(all[q]);
+}
+
 static void every_allocation_fails(void) {
     enum { N = 200, M = 10, D = 3 };
     float *x = test_dense(N, D, 0.2);
@@ -584,6 +612,7 @@ int main(int argc, char **argv) {
     RUN(bits);
     RUN(short_tiles);
     RUN(offsets);
+    RUN(many_inputs);
     RUN(every_allocation_fails);
     CHECK(atomic_load(&ctx->held) == 0);
     krein_ctx_destroy(ctx);

@@ -22,6 +22,7 @@
  * again.
  */
 #include "learn/krr_pcg.h"
+#include "map/landmarks.h"
 #include "num/blas.h"
 #include "solve/sketch.h"
 
@@ -258,11 +259,10 @@ krein_status krein__krr_basis(krein_job *job, const krein_blocks *z, krein_basis
     krein_ctx *ctx = job->ctx;
     krein_status st = KREIN_OK;
     const krein_map *map = job->model->map;
-    krein_rows at = krein__map_landmarks(map);
-    double *K = NULL;
+    double *K = NULL, square;
     NEW(K, map->R * map->R);
     krein__progress(ctx, "landmarks", 0, 0);
-    st = krein__gram_full(ctx, map->kernel, &at, &at, K);
+    st = krein__landmarks_values(map, K, &square);
     if (st != KREIN_OK) {
         krein__free(ctx, K);
         return st;

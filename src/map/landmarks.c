@@ -136,3 +136,27 @@ void krein__landmarks_cost(const krein_map *map, int64_t m, krein_cost *out) {
 krein_rows krein__map_landmarks(const krein_map *map) {
     return krein__matrix_rows(&((const krein_landmarks *)map->state)->rows);
 }
+
+/* Learners add up products of kernel values in float32; square: the mean of theirs on the
+ * landmarks. */
+static krein_status check_values(const krein_map *map, double square) {
+    static const double MOST = 1e32;
+    if (square <= MOST) return KREIN_OK;
+    bool product = krein__kernel_all(map->kernel, krein__is_stationary); /* no matter of scale */
+    return krein__fail(map->ctx, KREIN_EDATA,
+                       "nystrom: kernel values on the landmarks are of the size %.3g, and products "
+                       "of them too large for single precision; use %s, or `map=exact`",
+                       sqrt(square), product ? "fewer columns (`ignore`)" : "`scale=standard`");
+}
+
+krein_status krein__landmarks_values(const krein_map *map, double *k, double *square) {
+    krein_status st = KREIN_OK;
+    int64_t m = map->R;
+    krein_rows rows = krein__map_landmarks(map);
+    TRY(krein__gram_full(map->ctx, map->kernel, &rows, &rows, k));
+    *square = 0;
+    for (int64_t i = 0; i < m * m; i++) *square += k[i] * k[i] / (double)(m * m);
+    TRY(check_values(map, *square));
+done:
+    return st;
+}

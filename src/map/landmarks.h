@@ -21,6 +21,9 @@ void krein__landmarks_tile64(const krein_map *map, const krein_rows *x, double *
                              double *scratch);
 krein_status krein__landmarks_io(krein_map *map, krein_archive *a, bool wide);
 bool krein__landmarks_array(const krein_map *map, int64_t i, krein_named_array *out);
+/* Kernel values of the landmarks (m x m), and the mean of their squares; says where these are too
+ * large for learners. */
+krein_status krein__landmarks_values(const krein_map *map, double *k, double *square);
 void krein__landmarks_clear(krein_map *map);
 void krein__landmarks_cost(const krein_map *map, int64_t m, krein_cost *out);
 

@@ -84,18 +84,6 @@ static krein_status check_inputs(const krein_map *map, const krein_stream *rows)
                        top);
 }
 
-/* Learners add up products of kernel values in float32; square: the mean of theirs on the
- * landmarks. */
-static krein_status check_values(const krein_map *map, double square) {
-    static const double MOST = 1e32;
-    if (square <= MOST) return KREIN_OK;
-    bool product = krein__kernel_all(map->kernel, krein__is_stationary); /* no matter of scale */
-    return krein__fail(map->ctx, KREIN_EDATA,
-                       "nystrom: kernel values on the landmarks are of the size %.3g, and products "
-                       "of them too large for single precision; use %s, or `map=exact`",
-                       sqrt(square), product ? "fewer columns (`ignore`)" : "`scale=standard`");
-}
-
 static bool in_table(const krein_kernel_class *c) { return c->family == KREIN_FAMILY_TABLE; }
 
 /* A positive definite kernel with a minus, or a sum of such. */
@@ -123,20 +111,6 @@ static void tell(const krein_map *map, int64_t m, double safe, double top) {
                safe > CUT * top ? "of an indefinite kernel only the large half of the spectrum is "
                                   "safe from cancellation"
                                 : "single precision resolves no more of the kernel's spectrum");
-}
-
-/* K_mm of the landmarks (m x m), and the mean square of its values. */
-static krein_status landmark_values(const krein_map *map, double *k, double *square) {
-    krein_status st = KREIN_OK;
-    krein_landmarks *s = map->state;
-    int64_t m = map->R;
-    krein_rows rows = krein__matrix_rows(&s->rows);
-    TRY(krein__gram_full(map->ctx, map->kernel, &rows, &rows, k));
-    *square = 0;
-    for (int64_t i = 0; i < m * m; i++) *square += k[i] * k[i] / (double)(m * m);
-    TRY(check_values(map, *square));
-done:
-    return st;
 }
 
 /* How far the factor says that landmarks are not explained by those before them. */
@@ -226,7 +200,7 @@ static krein_status whiten(krein_map *map, bool factor) {
     krein_status st = KREIN_OK;
     double *k = NULL, square;
     NEW(k, map->R * map->R);
-    TRY(landmark_values(map, k, &square));
+    TRY(krein__landmarks_values(map, k, &square));
     TRY(factor ? whiten_by_factor(map, k) : whiten_by_eigenvectors(map, k, square));
 done:
     krein__free(ctx, k);

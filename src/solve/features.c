@@ -1,9 +1,10 @@
 /* features.c -- blocks of a table of features
  *
- * What is kept is filled when it is visited first, block by block. Where the system hands out
- * memory slowly (a virtual machine whose host has taken it back: 1.2 to 2 s a GB were seen, beside
- * 0.1 s for making a GB of kernel values), the rest is not kept but made again for every visit. The
- * numbers are the same, so that a clock may decide. */
+ * What is kept is filled at once, or, of rows that can be made a few at a time, when it is visited
+ * first, block by block. Where the system then hands out memory slowly (a virtual machine whose
+ * host has taken it back: 1.2 to 2 s a GB were seen, beside 0.1 s for making a GB of kernel
+ * values), the rest is not kept but made again for every visit. The numbers are the same, so that a
+ * clock may decide. */
 #include "solve/features.h"
 
 #include "num/rounded.h"
@@ -38,7 +39,7 @@ void krein__features_placed(krein_features *t, double seconds) {
     t->took = t->took > 0 ? fmin(t->took, seconds) : seconds;
     t->missing--;
     t->slow = t->waited > WORTH * t->took ? t->slow + 1 : 0;
-    if (t->slow < SLOW || t->missing == 0 || !t->strip) return;
+    if (t->slow < SLOW || t->missing == 0) return;
     t->full = true;
     krein__log(t->ctx, KREIN_LOG_DEBUG,
                "features: %lld of %lld blocks are made again for every pass: memory comes slowly",

@@ -38,9 +38,9 @@ static int64_t cached_rows(int64_t D, int64_t k) {
     return k > FEW ? KREIN_SLICE : krein__max(8, krein__min(rows, KREIN_SLICE));
 }
 
-/* For a thread; fewer scores may need more rows. */
+/* For a thread and k scores or fewer. */
 static int64_t strip_floats(int64_t D, int64_t k, bool slice) {
-    return (slice ? KREIN_SLICE : krein__max(cached_rows(D, k), cached_rows(D, 1))) * D;
+    return (slice ? KREIN_SLICE : cached_rows(D, k)) * D;
 }
 
 static int64_t slices(int64_t rows) { return (rows + KREIN_SLICE - 1) / KREIN_SLICE; }

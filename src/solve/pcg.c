@@ -71,7 +71,7 @@ struct krein_pcg {
     krein_ctx *ctx;
     krein_pcg_rows rows;
     int64_t n, D, k, most;
-    double weight, mean_square, *mean; /* W; D */
+    double weight, mean_square, *mean; /* W; without a basis; D */
     double *ymean, *yvariance;         /* k */
     double *variance, *first; /* with a basis, of raw features: D; k x D, the gradient at 0 */
     krein_sketch sketch;
@@ -175,7 +175,6 @@ static krein_status look(krein_pcg *s, int64_t sample, const int64_t *index, flo
     }
     TRY(s->basis ? look_together(s) : look_at(s, sample, index, z));
     s->noise = krein__pcg_noise(&s->rows);
-    if (s->basis) s->mean_square = s->factor.trace;
 done:
     return st;
 }
@@ -195,19 +194,16 @@ static krein_status take_sample(krein_pcg *s, int64_t sample, float **out, doubl
     krein_status st = KREIN_OK;
     int64_t D = s->D, *index = NULL;
     float *z = NULL;
-    double *spare = NULL, square;
     *out = NULL;
     *weight = 0;
     NEW(index, sample);
     NEW(z, sample * D);
     krein__rng_choose(krein__substream(s->seed, KREIN_STREAM_SAMPLE, KREIN_SAMPLE_PRECONDITION),
                       s->n, sample, index);
-    if (s->basis) { /* the mean is known */
-        NEW(spare, D);
-        TRY(krein__pcg_sums(&s->rows, spare, &square, sample, index, z));
-    } else {
+    if (s->basis) /* the mean is known */
+        TRY(krein__pcg_gather(&s->rows, sample, index, z));
+    else
         TRY(look(s, sample, index, z));
-    }
     for (int64_t i = 0; i < sample; i++) *weight += krein__pcg_weight(&s->rows, index[i]);
 #pragma omp parallel for num_threads(ctx->threads) schedule(static)
     for (int64_t i = 0; i < sample; i++) {
@@ -219,7 +215,6 @@ static krein_status take_sample(krein_pcg *s, int64_t sample, float **out, doubl
     z = NULL;
 done:
     krein__free(ctx, index);
-    krein__free(ctx, spare);
     krein__free(ctx, z);
     return st;
 }
@@ -311,7 +306,6 @@ krein_status krein__pcg_create(const krein_pcg_rows *rows, const krein_pcg_optio
         krein__basis_variance(s->basis, s->variance);
         TRY(look(s, 0, NULL, NULL));
         TRY(factor(s, o->lambda, o->lambda));
-        s->mean_square = s->factor.trace;
     } else {
         TRY(make_sketch(s, o->sample, o->cholesky));
         TRY(krein__passes_begin(rows->features, wide, &s->passes));
@@ -346,14 +340,16 @@ void krein__pcg_destroy(krein_pcg *s) {
     krein__free(s->ctx, s);
 }
 
-double krein__pcg_mean_square(const krein_pcg *s) { return s->mean_square; }
+double krein__pcg_mean_square(const krein_pcg *s) {
+    return s->basis ? s->factor.trace : s->mean_square;
+}
 
 krein_status krein__pcg_top(const krein_pcg *s, double *out) {
     krein_status st = KREIN_OK;
     double top = 0;
     if (s->factor.s) TRY(krein__factor_top(&s->factor, &top));
     for (int64_t i = 0; i < s->sketch.rank; i++) top = fmax(top, s->sketch.value[i]);
-    *out = fmax(top, s->mean_square / (double)s->D);
+    *out = fmax(top, krein__pcg_mean_square(s) / (double)s->D);
 done:
     return st;
 }

@@ -37,7 +37,7 @@ krein_status krein__pcg_set_rows(krein_pcg *s, const krein_pcg_rows *rows);
 /* From now on (or no longer) the factors of a basis for lambdas near those to be solved will do:
  * for a choice. */
 void krein__pcg_near(krein_pcg *s, bool near);
-/* The mean over the rows of |z - m|^2: what lambda is measured in. */
+/* The mean over the rows of |z - m|^2, with a basis over its points: what lambda is measured in. */
 double krein__pcg_mean_square(const krein_pcg *s);
 /* The largest eigenvalue of Gc / W, about. */
 krein_status krein__pcg_top(const krein_pcg *s, double *out);

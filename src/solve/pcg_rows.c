@@ -54,6 +54,38 @@ static void add_codes(const krein_pcg_rows *rows, int64_t first, int64_t n, cons
     for (int64_t i = 0; i < n; i++) *square += krein__pcg_weight(rows, first + i) * c->square[i];
 }
 
+/* Those of a sample (ascending `index`) that are in a block, to z: from floats, or NULL and codes.
+ * *at: the first of them, moved to the first of the next block. */
+static void take_rows(const krein_features *t, int64_t block, const float *from, const codes *c,
+                      int64_t sample, const int64_t *index, int64_t *at, float *z) {
+    int64_t D = t->D, first = block * t->rows, begin = *at, end = begin;
+    while (end < sample && index[end] < first + t->rows) end++;
+#pragma omp parallel for num_threads(t->ctx->threads) schedule(static)
+    for (int64_t r = begin; r < end; r++) {
+        int64_t i = index[r] - first;
+        if (from)
+            memcpy(z + r * D, from + i * D, (size_t)D * sizeof *z);
+        else
+            krein__rounded_rows(1, D, c->code + i * D, c->scale + i, z + r * D);
+    }
+    *at = end;
+}
+
+krein_status krein__pcg_gather(const krein_pcg_rows *rows, int64_t sample, const int64_t *index,
+                               float *z) {
+    krein_features *t = rows->features;
+    krein_status st = KREIN_OK;
+    const float *block = NULL;
+    for (int64_t at = 0, n; at < sample;) {
+        int64_t b = index[at] / t->rows;
+        TRY(krein__features_block(t, b, &block, &n));
+        take_rows(t, b, block, NULL, sample, index, &at, z);
+        TRY(krein__poll(t->ctx));
+    }
+done:
+    return st;
+}
+
 krein_status krein__pcg_sums(const krein_pcg_rows *rows, double *sum, double *square,
                              int64_t sample, const int64_t *index, float *z) {
     krein_features *t = rows->features;
@@ -81,17 +113,7 @@ krein_status krein__pcg_sums(const krein_pcg_rows *rows, double *sum, double *sq
             TRY(krein__features_block(t, b, &block, &n));
             add_block(rows, first, n, block, sum, each);
         }
-        int64_t end = at;
-        while (end < sample && index[end] < first + n) end++;
-#pragma omp parallel for num_threads(ctx->threads) schedule(static)
-        for (int64_t r = at; r < end; r++) {
-            int64_t i = index[r] - first;
-            if (rounded)
-                krein__rounded_rows(1, D, c.code + i * D, c.scale + i, z + r * D);
-            else
-                memcpy(z + r * D, block + i * D, (size_t)D * sizeof *z);
-        }
-        at = end;
+        take_rows(t, b, rounded ? NULL : block, &c, sample, index, &at, z);
         TRY(krein__poll(ctx));
     }
     for (int64_t j = 0; j < D; j++) *square += each[j];

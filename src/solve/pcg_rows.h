@@ -14,6 +14,9 @@ static inline double krein__pcg_weight(const krein_pcg_rows *rows, int64_t i) {
  * `index`) goes to z. */
 krein_status krein__pcg_sums(const krein_pcg_rows *rows, double *sum, double *square,
                              int64_t sample, const int64_t *index, float *z);
+/* The sample alone, of a table that is not rounded. */
+krein_status krein__pcg_gather(const krein_pcg_rows *rows, int64_t sample, const int64_t *index,
+                               float *z);
 /* The deviation of a rounded table's errors, weighted; after the sums. 0 of other tables. */
 double krein__pcg_noise(const krein_pcg_rows *rows);
 

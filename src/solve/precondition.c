@@ -26,7 +26,8 @@
  * lambdas share a factor.
  *
  * K and T, in double, and S and U, in float32, share a square each: 12 n^2 bytes for both, and 8
- * n^2 more while rows are added to S. n^3 / 3 flops a factor and as many for S. */
+ * n^2 more while rows are added to S (beside these and T in float32), or S + lambda is factored in
+ * double. n^3 / 3 flops a factor and as many for S. */
 #include "solve/precondition.h"
 
 #include "num/blas.h"
@@ -106,6 +107,12 @@ static double jitter_for(const krein_basis *b, double lambda) {
     return wanted > least ? least * pow(10, ceil(log10(wanted / least) - 1e-9)) : least;
 }
 
+/* What a factorisation said that another one made up for. */
+static void forgive(krein_ctx *ctx) {
+    ctx->status = KREIN_OK;
+    ctx->message[0] = 0;
+}
+
 krein_status krein__basis_factor(krein_basis *b, double lambda, bool *changed) {
     krein_ctx *ctx = b->ctx;
     double jitter = jitter_for(b, lambda);
@@ -115,7 +122,8 @@ krein_status krein__basis_factor(krein_basis *b, double lambda, bool *changed) {
         restore(ctx, b->n, b->k, b->diagonal, jitter, b->k);
         krein_status st = krein__cholesky(ctx, b->n, b->k, b->n, NULL);
         b->jitter = st == KREIN_OK ? jitter : -1;
-        if (st != KREIN_ENUMERIC || jitter > 1e-3 * b->size) return st;
+        if (st == KREIN_OK) forgive(ctx);
+        if (st != KREIN_ENUMERIC || !(jitter <= 1e-3 * b->size)) return st;
         krein__log(ctx, KREIN_LOG_INFO,
                    "nystrom: the landmarks' kernel matrix is not positive with %.1e on its "
                    "diagonal; trying %.1e",
@@ -159,9 +167,13 @@ done:
     return st;
 }
 
-static void end(krein_factor *f) {
+static krein_status end(krein_factor *f) {
     f->trace = 0;
     for (int64_t i = 0; i < f->n; i++) f->trace += f->diagonal[i];
+    if (isfinite(f->trace)) return KREIN_OK;
+    return krein__fail(f->ctx, KREIN_ENUMERIC,
+                       "features are too large for products in single precision; use "
+                       "`scale=standard`, or another kernel");
 }
 
 /* T in float32, on and above the diagonal: an error of the preconditioner alone. Products of its
@@ -219,7 +231,8 @@ krein_status krein__factor_of_basis(const krein_basis *b, krein_factor *f) {
         krein__worker_end(compute);
     }
     krein__compute_end(compute);
-    end(f);
+    TRY(end(f));
+    TRY(krein__poll(ctx));
 done:
     krein__free(ctx, mean);
     krein__free(ctx, own);
@@ -240,7 +253,7 @@ static krein_status add_rows(krein_factor *f, int64_t rows, const float *z, doub
         TRY(krein__poll(ctx));
     }
     lower(ctx, n, a, scale, f->s, f->diagonal);
-    end(f);
+    TRY(end(f));
 done:
     krein__free(ctx, scratch);
     return st;
@@ -260,24 +273,27 @@ done:
 
 /* Z = R T^-1, by T in float32: an error of the preconditioner alone. */
 static krein_status to_basis(const krein_basis *b, int64_t rows, float *r) {
-    enum { ROWS = 128 };
+    enum { ROWS = 128, MANY = 2048 };
     krein_ctx *ctx = b->ctx;
     krein_status st = KREIN_OK;
     int64_t n = b->n;
     float *t = NULL;
-    ZNEW(t, n * n);
+    NEW(t, n * n);
     narrow(b, t);
-    krein_compute compute = krein__compute_begin();
+    for (int64_t from = 0; from < rows; from += MANY) {
+        int64_t end = krein__min(rows, from + MANY);
+        krein_compute compute = krein__compute_begin();
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 1)
-    for (int64_t i = 0; i < rows; i += ROWS) {
-        krein__worker_begin();
-        krein__strsm(krein__min(ROWS, rows - i), n, t, n, r + i * n, n);
-        krein__worker_end(compute);
+        for (int64_t i = from; i < end; i += ROWS) {
+            krein__worker_begin();
+            krein__strsm(krein__min(ROWS, end - i), n, t, n, r + i * n, n);
+            krein__worker_end(compute);
+        }
+        krein__compute_end(compute);
+        TRY(krein__poll(ctx));
     }
-    krein__compute_end(compute);
-    krein__free(ctx, t);
-    TRY(krein__poll(ctx));
 done:
+    krein__free(ctx, t);
     return st;
 }
 
@@ -330,7 +346,7 @@ static krein_status factor_lifted(krein_factor *f, double lambda) {
         widen(ctx, n, f->s, f->diagonal, lift, u);
         st = krein__cholesky(ctx, n, u, n, NULL);
         bool good = st == KREIN_OK && pivots64(n, u, lift);
-        if (good || (st != KREIN_OK && st != KREIN_ENUMERIC) || lift > f->trace) break;
+        if (good || (st != KREIN_OK && st != KREIN_ENUMERIC) || !(lift <= f->trace)) break;
     }
     TRY(st);
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 64)
@@ -348,14 +364,12 @@ krein_status krein__factor_at(krein_factor *f, double lambda) {
     f->lambda = -1;
     restore32(ctx, f->n, f->s, f->diagonal, lambda, f->s);
     krein_status st = krein__cholesky32(ctx, f->n, f->s, f->n, NULL);
-    if (st == KREIN_ENUMERIC) {
-        ctx->status = KREIN_OK;
-        ctx->message[0] = 0;
-    }
     if (st == KREIN_ENUMERIC || (st == KREIN_OK && !pivots32(f->n, f->s, lambda)))
         st = factor_lifted(f, lambda);
-    if (st == KREIN_OK) f->lambda = lambda;
-    return st;
+    if (st != KREIN_OK) return st;
+    forgive(ctx);
+    f->lambda = lambda;
+    return KREIN_OK;
 }
 
 void krein__factor_apply(const krein_factor *f, int64_t m, const double *r, double *out,

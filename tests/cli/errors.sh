@@ -277,6 +277,11 @@ for learner in krr kgd svr; do
     run train data.csv "${fixed[@]::2}" --learner $learner -m exact --test data.csv --json -o huge.krein
     json "targets of e100, $learner" 'abs(json.load(open("huge"))["test"]["r2"] - j["test"]["r2"]) < 0.02'
 done
+# Kernel values whose products single precision does not hold.
+awk 'BEGIN { print "y,a"; for (i = 0; i < 2200; i++) print sin(i) "," 3e6 * sin(7 * i) }' >wide.csv
+run train wide.csv -k "poly(degree=3,c=1)" -m "nystrom(D=1024)" --learner "krr(solver=pcg)" --scale none -l 1e-3 -o wide.krein
+status "kernel values that are too large" 1
+has "kernel values that are too large" err 'kernel values on the landmarks are of the size .*use --scale standard'
 run train data.csv "${fixed[@]::2}" --learner kgd -D 16 -o kgd.krein
 status "kgd on features" 2
 has "kgd on features: the way out" err 'takes no features: use --map exact'
