@@ -75,7 +75,7 @@ void krein_ctx_options_init_sized(krein_ctx_options *given, size_t size) {
 }
 
 /* Not in large pages: on a virtual machine with fresh memory these took up to twice as long to be
- * cleared (docs/results/speed.md), and no program was faster with them. */
+ * cleared, and no command was clearly faster with them (docs/results/speed.md). */
 static void *malloc_alloc(void *user, size_t bytes) {
     (void)user;
     return malloc(bytes);
