@@ -439,7 +439,7 @@ static void pass_twice(krein_ctx *ctx, const problem *p, int64_t k, int64_t keep
 }
 
 /* Made again by few rows or many, kept in part or as a whole, on one thread or two: the same bits.
- * Wide rows: several strips a slice. */
+ * Wide rows: several strips a slice, of blocks that are kept and of one that is not. */
 static void strips_of(int64_t n, int64_t D) {
     problem p = conditioned(n, D, 1, 1, false);
     static const int64_t columns[] = {1, 3, 9}; /* each by itself, or a GEMM */
@@ -461,7 +461,7 @@ static void strips_of(int64_t n, int64_t D) {
 }
 
 static void strips(void) { strips_of(900, 70); }
-static void wide_strips(void) { strips_of(300, 2100); }
+static void wide_strips(void) { strips_of(500, 2100); }
 
 /* Blocks are no longer kept when memory comes slowly twice in a row. */
 static void slow_memory(void) {

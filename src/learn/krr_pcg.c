@@ -3,7 +3,8 @@
  * For D x D numbers that do not fit into memory, and for fewer rows than features. The features are
  * kept where they fit into the budget, else made again from the stream for every pass: rows that
  * are read from a file are read as often. Many features are rounded to 16 bits, 2 n D bytes, and
- * made once more for the last round, or for every step where that is too coarse (solve/pcg.c).
+ * where the errors of that matter made once more for the last round, or for every step
+ * (solve/pcg.c).
  *
  * Kernel values at landmarks (nystrom of a positive definite kernel with many landmarks, whose mix
  * is then not made) are solved as such: the penalty lambda a'Ka of their weights is the one of the
