@@ -3386,8 +3386,8 @@ TABLES: Dict[str, Dict[str, Method]] = {
                 "Needs no D x D numbers: passes over the features, kept or made again, 4 n D flops "
                 "an output each; preconditioned by eigenvectors of a sample of the rows. Features "
                 "of more than 8,192 rows and 64 MB, but kernel values at landmarks, are in 16 "
-                "bits, and made once more for the last round. Used by krr where the normal "
-                "equations do not fit into memory, or with solver=pcg."
+                "bits, and made once more for the last round where their errors matter. Used by "
+                "krr where the normal equations do not fit into memory, or with solver=pcg."
             ),
             "frangella2023",
             "",
